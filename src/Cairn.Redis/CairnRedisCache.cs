@@ -1,10 +1,12 @@
 using System.Buffers;
 using System.Runtime.CompilerServices;
 using Cairn.Caching;
-using Cairn.Redis.Connections;
+using Cairn.Clients.Caches;
+using Cairn.Clients.Connections;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
 using Cairn.Redis.Leasing;
+using Cairn.Redis.Resp;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 
@@ -256,7 +258,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         ArgumentNullException.ThrowIfNull(options);
         string serverKey = ServerKey(key);
-        if (EntryLayout.TimesOf(options, _clock.GetUtcNow()) is not { } times)
+        if (EntryTimes.Of(options, _clock.GetUtcNow()) is not { } times)
         {
             return CacheLeaseStatus.NotSupported; // The entry has expired already, so the set is a removal.
         }
@@ -284,7 +286,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         ArgumentNullException.ThrowIfNull(options);
         string serverKey = ServerKey(key);
-        if (EntryLayout.TimesOf(options, _clock.GetUtcNow()) is not { } times)
+        if (EntryTimes.Of(options, _clock.GetUtcNow()) is not { } times)
         {
             await RemoveAsync(key, token).ConfigureAwait(false);
             return;

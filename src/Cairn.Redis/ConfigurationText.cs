@@ -1,7 +1,5 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
-using System.Net;
-using System.Net.Sockets;
+using Cairn.Clients.Nodes;
 
 namespace Cairn.Redis;
 
@@ -47,7 +45,7 @@ internal static class ConfigurationText
         bool useTls = reader.Flag("ssl");
         var options = new RedisClientOptions
         {
-            EndPoints = [.. places.Select(place => EndPointOf(place, useTls))],
+            EndPoints = [.. places.Select(place => EndPointText.Parse(place, useTls ? TlsPort : RedisClientOptions.DefaultPort))],
             User = reader.Text("user"),
             Password = reader.Text("password"),
             ClientName = reader.Text("name"),
@@ -79,52 +77,6 @@ internal static class ConfigurationText
         }
 
         return options;
-    }
-
-    /// <summary>
-    /// Parses a host name, an IP address or the path of a Unix socket. The port is optional. A path begins with a slash, with unix: or with an
-    /// exclamation mark, which is StackExchange.Redis' notation.
-    /// </summary>
-    public static EndPoint EndPointOf(string text, bool useTls, int defaultPort = RedisClientOptions.DefaultPort)
-    {
-        if (TryUnixPath(text, out string? path))
-        {
-            return new UnixDomainSocketEndPoint(path);
-        }
-
-        int port = useTls ? TlsPort : defaultPort;
-        string host = text;
-        int colon = text.LastIndexOf(':');
-        bool hasPort = colon >= 0 && (text.IndexOf(':', StringComparison.Ordinal) == colon || text[colon - 1] == ']');
-        if (hasPort)
-        {
-            host = text[..colon];
-            if (!int.TryParse(text.AsSpan(colon + 1), NumberStyles.None, CultureInfo.InvariantCulture, out port) || port is < 1 or > IPEndPoint.MaxPort)
-            {
-                throw new FormatException($"'{text}' names no server: '{text[(colon + 1)..]}' is no port from 1 to 65535.");
-            }
-        }
-
-        if (host.StartsWith('[') && host.EndsWith(']'))
-        {
-            host = host[1..^1];
-        }
-
-        if (host.Length == 0 || host.Any(char.IsWhiteSpace))
-        {
-            throw new FormatException($"'{text}' names no server: it is HOST:PORT, HOST, [IPV6]:PORT or unix:PATH of a Unix socket.");
-        }
-
-        return IPAddress.TryParse(host, out IPAddress? address) ? new IPEndPoint(address, port) : new DnsEndPoint(host, port);
-    }
-
-    private static bool TryUnixPath(string text, [NotNullWhen(true)] out string? path)
-    {
-        path = text.StartsWith("unix:", StringComparison.Ordinal) ? text["unix:".Length..]
-            : text.StartsWith('!') ? text[1..]
-            : text.StartsWith('/') ? text
-            : null;
-        return path is { Length: > 0 };
     }
 
     private sealed class Settings(Dictionary<string, string> settings)

@@ -1,8 +1,10 @@
 using System.Buffers;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
 using Cairn.Protocol;
 using Cairn.Redis.Cluster;
-using Cairn.Redis.Connections;
 using Cairn.Redis.Nodes;
+using Cairn.Redis.Resp;
 
 namespace Cairn.Redis;
 
@@ -51,11 +53,11 @@ public sealed partial class RedisClient
     public ValueTask PostAsync(ReadOnlySpan<RedisArgument> command, CancellationToken cancellationToken = default)
     {
         Check(command);
-        if (_cluster is null && _node is { Status: { IsCluster: false }, Current: { IsOpen: true } connection } && !cancellationToken.IsCancellationRequested)
+        if (_cluster is null && _node is { Status: RedisStatus { IsCluster: false }, Current: { IsOpen: true } connection } && !cancellationToken.IsCancellationRequested)
         {
             try
             {
-                if (connection.TrySend(command, call: null))
+                if (connection.TrySend(new RespCommand(command), call: null))
                 {
                     return default;
                 }
@@ -216,7 +218,7 @@ public sealed partial class RedisClient
 
     // Only a Cluster needs the position of the key. It is looked up until the client knows that the server is not part of a Cluster.
     private int KeyOf(ReadOnlySpan<RedisArgument> command) =>
-        _cluster is null && _node?.Status is { IsCluster: false } ? -1 : CommandKeys.FirstKey(command);
+        _cluster is null && _node?.Status is RedisStatus { IsCluster: false } ? -1 : CommandKeys.FirstKey(command);
 
     // Groups the positions of keys by command: all keys together, or one group for each slot of a Cluster.
     private async ValueTask<List<List<int>>> SplitAsync(IReadOnlyList<RedisArgument> keys, CancellationToken cancellationToken)
@@ -235,10 +237,10 @@ public sealed partial class RedisClient
     private async ValueTask PostWithCareAsync(RedisArgument[] command, RedisArgument? key, CancellationToken cancellationToken)
     {
         long deadlineMs = Environment.TickCount64 + _timeoutMs;
-        RedisNode node = await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
+        ServerNode node = await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
         ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
         var turn = SendTurn.New;
-        while (!connection.TrySend(command, call: null, turn))
+        while (!connection.TrySend(new RespCommand(command), call: null, turn))
         {
             await WaitForRoomAsync(connection, deadlineMs, cancellationToken).ConfigureAwait(false);
             turn = SendTurn.Waited;

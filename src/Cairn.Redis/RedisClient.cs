@@ -1,9 +1,10 @@
 using System.Net;
 using System.Runtime.CompilerServices;
-using Cairn.Protocol;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
 using Cairn.Redis.Cluster;
-using Cairn.Redis.Connections;
 using Cairn.Redis.Nodes;
+using Cairn.Redis.Resp;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -26,12 +27,12 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     private static readonly TimeSpan s_pauseBeforeRetry = TimeSpan.FromMilliseconds(20);
 
     private readonly ILogger _logger;
-    private readonly ConnectionFactory _factory;
+    private readonly RedisConnectionFactory _factory;
     private readonly int _timeoutMs;
     private readonly Lock _gate = new();
     private object? _trackingOwner;
     private Task? _finding;
-    private RedisNode? _node;
+    private ServerNode? _node;
     private volatile ClusterTopology? _cluster;
     private volatile bool _isDisposed;
 
@@ -40,7 +41,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         options.Validate();
         Options = options;
         _logger = logger ?? NullLogger.Instance;
-        _factory = new ConnectionFactory(options);
+        _factory = new RedisConnectionFactory(options, typeof(RedisClient));
         _timeoutMs = (int)options.OperationTimeout.TotalMilliseconds;
         _node = MakeNode(options.EndPoints);
     }
@@ -52,7 +53,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     public bool IsCluster => _cluster is not null;
 
     /// <summary>Gets or sets the callback for a new connection. It runs shortly after the connection is established.</summary>
-    internal Action<RedisNode, ServerConnection>? Connected { get; set; }
+    internal Action<ServerNode, ServerConnection>? Connected { get; set; }
 
     /// <summary>Gets or sets the callback for a change of the set of servers.</summary>
     internal Action? NodesChanged { get; set; }
@@ -61,7 +62,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     internal PushReader? Pushes { get; set; }
 
     /// <summary>Gets the required servers: one, or the masters of a Cluster.</summary>
-    internal IReadOnlyCollection<RedisNode> Nodes => _cluster is { } cluster ? cluster.Masters : _node is { } node ? [node] : [];
+    internal IReadOnlyCollection<ServerNode> Nodes => _cluster is { } cluster ? cluster.Masters : _node is { } node ? [node] : [];
 
     internal ILogger Logger => _logger;
 
@@ -88,7 +89,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     {
         long deadlineMs = Environment.TickCount64 + (long)Options.ConnectTimeout.TotalMilliseconds;
         await ReachAsync(deadlineMs, cancellationToken).ConfigureAwait(false);
-        foreach (RedisNode node in Nodes)
+        foreach (ServerNode node in Nodes)
         {
             await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
         }
@@ -105,7 +106,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
                 IsConnected = node.Current is { IsOpen: true },
                 PendingCalls = node.Current?.InFlightCount ?? 0,
                 Connections = node.Connections,
-                ProtocolVersion = node.Status is { } status ? status.IsResp3 ? 3 : 2 : 0,
+                ProtocolVersion = node.Status is RedisStatus status ? status.IsResp3 ? 3 : 2 : 0,
                 LastFailure = node.LastFailure?.Message,
             }),
         ],
@@ -115,7 +116,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     public async ValueTask DisposeAsync()
     {
         ClusterTopology? cluster;
-        RedisNode? node;
+        ServerNode? node;
         lock (_gate)
         {
             // A container disposes of a singleton once for each service type that it is registered as.
@@ -155,12 +156,12 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
 
         // The fast path adds no cost to the call itself: a single server, connected, with room.
-        if (_cluster is null && _node is { Status: { IsCluster: false }, Current: { IsOpen: true } connection })
+        if (_cluster is null && _node is { Status: RedisStatus { IsCluster: false }, Current: { IsOpen: true } connection })
         {
-            ReplyCall<T> call = ReplyCall<T>.Rent(parser, state, connection.Completions, Environment.TickCount64, _timeoutMs);
+            RespCall<T> call = RespCall<T>.Rent(parser, state, connection.Completions, Environment.TickCount64, _timeoutMs);
             try
             {
-                if (connection.TrySend(command, call))
+                if (connection.TrySend(new RespCommand(command), call))
                 {
                     call.CancelWith(cancellationToken);
                     return call.Task;
@@ -189,7 +190,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         SendWithCareAsync(parser, state, commands, key, cancellationToken);
 
     /// <summary>Returns the node for a key, or any node if there is no key.</summary>
-    internal async ValueTask<RedisNode> NodeForAsync(RedisArgument? key, long deadlineMs, CancellationToken cancellationToken)
+    internal async ValueTask<ServerNode> NodeForAsync(RedisArgument? key, long deadlineMs, CancellationToken cancellationToken)
     {
         await ReachAsync(deadlineMs, cancellationToken).ConfigureAwait(false);
         if (_cluster is not { } cluster)
@@ -206,10 +207,10 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         return cluster.NodeOf(slot) ?? throw NoNode(slot);
     }
 
-    internal RedisNode MakeNode(IReadOnlyList<EndPoint> places) => new(places, _factory, Options, _logger, OnPush) { Connected = OnConnected, Owner = typeof(RedisClient) };
+    internal ServerNode MakeNode(IReadOnlyList<EndPoint> places) => new(places, _factory, _logger, OnPush) { Connected = OnConnected };
 
     /// <summary>Creates a second connection to the same server, for commands that cannot use the shared one. The caller disposes of it.</summary>
-    internal RedisNode MakeSideNode(RedisNode of, PushReader? onPush) => new(of.Places, _factory, Options, _logger, onPush) { Owner = typeof(RedisClient) };
+    internal ServerNode MakeSideNode(ServerNode of, PushReader? onPush) => new(of.Places, _factory, _logger, onPush);
 
     /// <summary>Starts to read the Cluster's slot map again. Does not wait for the result.</summary>
     internal void RefreshTopology()
@@ -234,13 +235,13 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     /// <summary>Sends requests that are held back. A caller that is about to block its thread calls this first.</summary>
     internal void FlushHeldBack()
     {
-        foreach (RedisNode node in Nodes)
+        foreach (ServerNode node in Nodes)
         {
             node.Current?.FlushHeldBack();
         }
     }
 
-    internal static async ValueTask<ServerConnection> ConnectionOfAsync(RedisNode node, long deadlineMs, CancellationToken cancellationToken)
+    internal static async ValueTask<ServerConnection> ConnectionOfAsync(ServerNode node, long deadlineMs, CancellationToken cancellationToken)
     {
         long leftMs = deadlineMs - Environment.TickCount64;
         try
@@ -261,27 +262,27 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     private static bool IsReadOnly(RedisArgument[][] commands) => commands.Length == 1
         && (commands[0][0].Is("GET") || commands[0][0].Is("HMGET") || commands[0][0].Is("MGET") || commands[0][0].Is("HGET") || commands[0][0].Is("EXISTS"));
 
-    private void OnPush(ServerConnection connection, ref RespReplyReader push) => Pushes?.Invoke(connection, ref push);
+    private void OnPush(ServerConnection connection, ReadOnlySpan<byte> push) => Pushes?.Invoke(connection, push);
 
-    private void OnConnected(RedisNode node, ServerConnection connection) => Connected?.Invoke(node, connection);
+    private void OnConnected(ServerNode node, ServerConnection connection) => Connected?.Invoke(node, connection);
 
     // Connects if necessary, to learn whether the server is part of a Cluster.
     private ValueTask ReachAsync(long deadlineMs, CancellationToken cancellationToken)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        return _cluster is not null || _node?.Status is { IsCluster: false } ? default : FindClusterAsync(deadlineMs, cancellationToken);
+        return _cluster is not null || _node?.Status is RedisStatus { IsCluster: false } ? default : FindClusterAsync(deadlineMs, cancellationToken);
     }
 
     private async ValueTask FindClusterAsync(long deadlineMs, CancellationToken cancellationToken)
     {
-        RedisNode? node = _node;
+        ServerNode? node = _node;
         if (node is null)
         {
             return;
         }
 
         await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
-        if (node.Status is not { IsCluster: true })
+        if (node.Status is not RedisStatus { IsCluster: true })
         {
             return;
         }
@@ -303,7 +304,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
     }
 
-    private async Task ReadClusterAsync(RedisNode node)
+    private async Task ReadClusterAsync(ServerNode node)
     {
         if (_cluster is not null)
         {
@@ -344,11 +345,11 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         ReplyParser<T> parser, object? state, RedisArgument[][] commands, RedisArgument? key, CancellationToken cancellationToken)
     {
         long deadlineMs = Environment.TickCount64 + _timeoutMs;
-        RedisNode? redirected = null;
+        ServerNode? redirected = null;
         bool isAsking = false;
         while (true)
         {
-            RedisNode? node = null;
+            ServerNode? node = null;
             try
             {
                 node = redirected ?? await NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
@@ -397,13 +398,13 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         while (true)
         {
             long nowMs = Environment.TickCount64;
-            ReplyCall<T> call = ReplyCall<T>.Rent(parser, state, connection.Completions, nowMs, Math.Max(1, deadlineMs - nowMs));
+            RespCall<T> call = RespCall<T>.Rent(parser, state, connection.Completions, nowMs, Math.Max(1, deadlineMs - nowMs));
             bool isSent;
             try
             {
                 isSent = commands.Length == 1
-                    ? connection.TrySend(commands[0], call, turn)
-                    : connection.TrySendMany(commands, call, turn);
+                    ? connection.TrySend(new RespCommand(commands[0]), call, turn)
+                    : connection.TrySend(new RespCommands(commands), call, turn);
             }
             catch
             {

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Security.Cryptography.X509Certificates;
+using Cairn.Clients.Connections;
 
 namespace Cairn.Redis;
 
@@ -57,29 +58,29 @@ public sealed record RedisClientOptions
     /// Gets how long a server may send nothing while replies are due. After that, the client closes the connection and establishes a new one.
     /// 100 ms to an hour. Default 15 seconds, more than a slow command takes.
     /// </summary>
-    public TimeSpan SilenceLimit { get; init; } = TimeSpan.FromSeconds(15);
+    public TimeSpan SilenceLimit { get; init; } = ConnectionOptions.DefaultSilenceLimit;
 
     /// <summary>
     /// Gets the shortest delay after a failed connection attempt; 1 ms to <see cref="MaxReconnectDelay"/>. Default 20 ms. It doubles with each
     /// failure.
     /// </summary>
-    public TimeSpan MinReconnectDelay { get; init; } = TimeSpan.FromMilliseconds(20);
+    public TimeSpan MinReconnectDelay { get; init; } = ConnectionOptions.DefaultMinReconnectDelay;
 
     /// <summary>
     /// Gets the longest delay after a failed connection attempt; up to 10 minutes. Default 2 seconds. A random part, up to half of the delay, is
     /// subtracted, so that clients do not reconnect at the same moment.
     /// </summary>
-    public TimeSpan MaxReconnectDelay { get; init; } = TimeSpan.FromSeconds(2);
+    public TimeSpan MaxReconnectDelay { get; init; } = ConnectionOptions.DefaultMaxReconnectDelay;
 
     /// <summary>
     /// Gets the number of calls that may wait for their replies on one connection; further calls wait for room. 1 to 1,000,000. Default 10,000.
     /// </summary>
-    public int MaxPendingCalls { get; init; } = 10_000;
+    public int MaxPendingCalls { get; init; } = ConnectionOptions.DefaultMaxPendingCalls;
 
     /// <summary>
     /// Gets the number of request bytes that may wait to be sent on one connection; further calls wait for room. 1 KiB to 1 GiB. Default 16 MiB.
     /// </summary>
-    public int MaxUnsentBytes { get; init; } = 16 << 20;
+    public int MaxUnsentBytes { get; init; } = ConnectionOptions.DefaultMaxUnsentBytes;
 
     /// <summary>Gets the interval of unprompted reads of a Cluster's topology; 1 second to a day. Default 1 minute.</summary>
     public TimeSpan TopologyRefreshInterval { get; init; } = TimeSpan.FromMinutes(1);

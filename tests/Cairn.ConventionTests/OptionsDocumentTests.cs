@@ -4,6 +4,7 @@ using System.Text.RegularExpressions;
 using Cairn.Caching;
 using Cairn.Caching.AspNetCore;
 using Cairn.FileStore;
+using Cairn.Memcached;
 using Cairn.Redis;
 
 namespace Cairn.ConventionTests;

@@ -19,7 +19,9 @@ public partial class ProjectTests
         ["Cairn.Caching.Protobuf"] = ["Cairn.Caching"],
         ["Cairn.FileStore"] = ["Cairn"],
         ["Cairn.Protocol"] = [],
-        ["Cairn.Redis"] = ["Cairn.Protocol", "Cairn.Caching"],
+        ["Cairn.Clients"] = ["Cairn.Protocol"],
+        ["Cairn.Memcached"] = ["Cairn.Protocol", "Cairn.Clients", "Cairn.Caching"],
+        ["Cairn.Redis"] = ["Cairn.Protocol", "Cairn.Clients", "Cairn.Caching"],
         ["Cairn.Server"] = ["Cairn", "Cairn.Protocol"],
         ["Cairn.Dashboard.Pages"] = ["Cairn"],
         ["Cairn.Dashboard"] = ["Cairn.Dashboard.Pages", "Cairn.Server"],
@@ -36,6 +38,15 @@ public partial class ProjectTests
             "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
         ],
         ["Cairn.Caching.Protobuf"] = ["Google.Protobuf"],
+        ["Cairn.Clients"] =
+        [
+            "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
+            "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
+        ],
+        ["Cairn.Memcached"] =
+        [
+            "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Logging.Abstractions",
+        ],
         ["Cairn.Redis"] =
         [
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",

@@ -26,8 +26,6 @@ public partial class WordTests
         ["src/Cairn.Dashboard.AspNetCore"] = 4,
         ["src/Cairn.Dashboard.Pages"] = 11,
         ["src/Cairn.FileStore"] = 52,
-        ["src/Cairn.Protocol"] = 23,
-        ["src/Cairn.Redis"] = 56,
         ["src/Cairn.Server"] = 9,
         ["tests/Cairn.Caching.Tests"] = 3,
         ["tests/Cairn.Cli.Tests"] = 14,

@@ -5,8 +5,9 @@
 //   I2  A node that no slot names is closed only after the slots were replaced, so that callers find the new node.
 using System.Globalization;
 using System.Net;
-using Cairn.Redis.Connections;
-using Cairn.Redis.Nodes;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
+using Cairn.Redis.Resp;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Redis.Cluster;
@@ -18,15 +19,15 @@ internal sealed class ClusterTopology : IAsyncDisposable
     private readonly Lock _gate = new();
     private readonly RedisClientOptions _options;
     private readonly ILogger _logger;
-    private readonly Func<EndPoint, RedisNode> _makeNode;
+    private readonly Func<EndPoint, ServerNode> _makeNode;
     private readonly ITimer _timer;
     private readonly CancellationTokenSource _end = new();
-    private Dictionary<string, RedisNode> _nodes = new(StringComparer.Ordinal);
-    private volatile RedisNode?[] _slots = new RedisNode?[HashSlot.Count];
+    private Dictionary<string, ServerNode> _nodes = new(StringComparer.Ordinal);
+    private volatile ServerNode?[] _slots = new ServerNode?[HashSlot.Count];
     private Task? _refresh;
     private long _refreshedAtMs;
 
-    public ClusterTopology(RedisClientOptions options, ILogger logger, Func<EndPoint, RedisNode> makeNode)
+    public ClusterTopology(RedisClientOptions options, ILogger logger, Func<EndPoint, ServerNode> makeNode)
     {
         _options = options;
         _logger = logger;
@@ -39,7 +40,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
     public Action? Changed { get; set; }
 
     /// <summary>Gets the nodes that serve slots.</summary>
-    public IReadOnlyCollection<RedisNode> Masters
+    public IReadOnlyCollection<ServerNode> Masters
     {
         get
         {
@@ -50,18 +51,18 @@ internal sealed class ClusterTopology : IAsyncDisposable
         }
     }
 
-    public RedisNode? NodeOf(int slot) => _slots[slot];
+    public ServerNode? NodeOf(int slot) => _slots[slot];
 
     /// <summary>Returns the node that a redirection names. MOVED updates its slot immediately and starts a refresh of the map.</summary>
-    public RedisNode? Follow(Redirection redirection, RedisNode from)
+    public ServerNode? Follow(Redirection redirection, ServerNode from)
     {
         string host = redirection.Host.Length > 0 ? redirection.Host : HostOf(from.Place);
-        RedisNode? node = NodeAt(host, redirection.Port);
+        ServerNode? node = NodeAt(host, redirection.Port);
         if (node is not null && !redirection.IsAsk)
         {
             lock (_gate)
             {
-                RedisNode?[] slots = [.. _slots];
+                ServerNode?[] slots = [.. _slots];
                 slots[redirection.Slot] = node;
                 _slots = slots;
             }
@@ -73,7 +74,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
     }
 
     /// <summary>Reads the map again, at the earliest 100 ms after the last read. Joins a read in progress. Does not throw.</summary>
-    public Task RefreshAsync(bool isFirst = false, RedisNode? seed = null)
+    public Task RefreshAsync(bool isFirst = false, ServerNode? seed = null)
     {
         lock (_gate)
         {
@@ -108,7 +109,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
             await refresh.ConfigureAwait(false);
         }
 
-        foreach (RedisNode node in _nodes.Values)
+        foreach (ServerNode node in _nodes.Values)
         {
             await node.DisposeAsync().ConfigureAwait(false);
         }
@@ -125,7 +126,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
     private static string KeyOf(string host, int port) => string.Create(CultureInfo.InvariantCulture, $"{host}:{port}");
 
-    private RedisNode? NodeAt(string host, int port)
+    private ServerNode? NodeAt(string host, int port)
     {
         if (host.Length == 0)
         {
@@ -140,10 +141,10 @@ internal sealed class ClusterTopology : IAsyncDisposable
             }
 
             string key = KeyOf(host, port);
-            if (!_nodes.TryGetValue(key, out RedisNode? node))
+            if (!_nodes.TryGetValue(key, out ServerNode? node))
             {
                 node = _makeNode(IPAddress.TryParse(host, out IPAddress? address) ? new IPEndPoint(address, port) : new DnsEndPoint(host, port));
-                _nodes = new Dictionary<string, RedisNode>(_nodes, StringComparer.Ordinal) { [key] = node };
+                _nodes = new Dictionary<string, ServerNode>(_nodes, StringComparer.Ordinal) { [key] = node };
                 node.Start();
             }
 
@@ -151,20 +152,20 @@ internal sealed class ClusterTopology : IAsyncDisposable
         }
     }
 
-    private async Task RunRefreshAsync(long waitMs, RedisNode? seed)
+    private async Task RunRefreshAsync(long waitMs, ServerNode? seed)
     {
         try
         {
             await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _end.Token).ConfigureAwait(false);
 
             // Nodes with a connection come first. The end points of the configuration come last, in case none of the known nodes can be reached.
-            RedisNode[] known = [.. Masters.OrderBy(node => node.Current is null)];
+            ServerNode[] known = [.. Masters.OrderBy(node => node.Current is null)];
             if (seed is not null)
             {
                 known = [seed, .. known.Where(node => node != seed)];
             }
 
-            foreach (RedisNode node in known)
+            foreach (ServerNode node in known)
             {
                 if (await TryReadAsync(node).ConfigureAwait(false))
                 {
@@ -174,7 +175,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
             foreach (EndPoint place in _options.EndPoints)
             {
-                RedisNode node = _makeNode(place);
+                ServerNode node = _makeNode(place);
                 await using (node.ConfigureAwait(false))
                 {
                     if (await TryReadAsync(node).ConfigureAwait(false))
@@ -197,7 +198,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
         }
     }
 
-    private async Task<bool> TryReadAsync(RedisNode node)
+    private async Task<bool> TryReadAsync(ServerNode node)
     {
         try
         {
@@ -212,10 +213,10 @@ internal sealed class ClusterTopology : IAsyncDisposable
     }
 
     // [[from, to, [host, port, id, ...], replicas...], ...]
-    private async Task<bool> TryTakeAsync(RedisReply reply, RedisNode from)
+    private async Task<bool> TryTakeAsync(RedisReply reply, ServerNode from)
     {
-        var slots = new RedisNode?[HashSlot.Count];
-        var masters = new HashSet<RedisNode>();
+        var slots = new ServerNode?[HashSlot.Count];
+        var masters = new HashSet<ServerNode>();
         foreach (RedisReply range in reply.Items)
         {
             if (range.Items.Count < 3 || range.Items[2].Items.Count < 2)
@@ -241,7 +242,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
             return false;
         }
 
-        List<RedisNode> gone;
+        List<ServerNode> gone;
         bool isChanged;
         lock (_gate)
         {
@@ -253,11 +254,11 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
         if (isChanged)
         {
-            NodeLog.TopologyRead(_logger, masters.Count, from.Name);
+            ClusterLog.TopologyRead(_logger, masters.Count, from.Name);
             Changed?.Invoke();
         }
 
-        foreach (RedisNode node in gone)
+        foreach (ServerNode node in gone)
         {
             await node.DisposeAsync().ConfigureAwait(false);
         }

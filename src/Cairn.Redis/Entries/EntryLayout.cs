@@ -2,8 +2,7 @@ using System.Buffers;
 using System.Text;
 using Cairn.Protocol;
 using Cairn.Redis.Cluster;
-using Cairn.Redis.Connections;
-using Microsoft.Extensions.Caching.Distributed;
+using Cairn.Redis.Resp;
 
 namespace Cairn.Redis.Entries;
 
@@ -40,35 +39,6 @@ internal static class EntryLayout
 
     /// <summary>Returns the key of an entry's lease. It belongs to the same slot of a Cluster.</summary>
     public static string LeaseKey(string key) => HashSlot.Companion(LeasePrefix, key);
-
-    /// <summary>Returns the expiration fields of a new entry; null if it has expired already.</summary>
-    public static EntryTimes? TimesOf(DistributedCacheEntryOptions options, DateTimeOffset now)
-    {
-        long absoluteTicks = -1;
-        if (options.AbsoluteExpiration is { } moment)
-        {
-            absoluteTicks = moment.UtcTicks;
-        }
-
-        if (options.AbsoluteExpirationRelativeToNow is { } time)
-        {
-            long end = time < DateTimeOffset.MaxValue - now ? (now + time).UtcTicks : DateTimeOffset.MaxValue.UtcTicks;
-            absoluteTicks = absoluteTicks < 0 ? end : Math.Min(absoluteTicks, end);
-        }
-
-        long slidingTicks = options.SlidingExpiration?.Ticks ?? -1;
-        if (absoluteTicks < 0 && slidingTicks < 0)
-        {
-            return new EntryTimes(-1, -1, null);
-        }
-
-        long lifeTicks = Math.Min(
-            absoluteTicks < 0 ? long.MaxValue : absoluteTicks - now.UtcTicks,
-            slidingTicks < 0 ? long.MaxValue : slidingTicks);
-        return lifeTicks <= 0
-            ? null
-            : new EntryTimes(absoluteTicks, slidingTicks, (lifeTicks + TimeSpan.TicksPerMillisecond - 1) / TimeSpan.TicksPerMillisecond);
-    }
 
     /// <summary>Returns the message of a change: the sender, 16 bytes, and the key without the instance name in UTF-8.</summary>
     public static byte[] Message(Guid sender, string key)

@@ -9,9 +9,9 @@
 //       and messages name their sender.
 using System.Text;
 using Cairn.Caching;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
 using Cairn.Protocol;
-using Cairn.Redis.Connections;
-using Cairn.Redis.Nodes;
 
 namespace Cairn.Redis.Invalidation;
 
@@ -32,7 +32,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     private readonly Lock _tell = new();
     private readonly SemaphoreSlim _wake = new(0, 1);
     private readonly CancellationTokenSource _end = new();
-    private readonly Dictionary<RedisNode, ServerWatch> _watches = [];
+    private readonly Dictionary<ServerNode, ServerWatch> _watches = [];
     private readonly KeyWaiters _waiters = new();
     private Subscription[] _subscriptions = [];
     private string[] _prefixes = [];
@@ -168,7 +168,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    private void OnConnected(RedisNode node, ServerConnection connection) => Wake();
+    private void OnConnected(ServerNode node, ServerConnection connection) => Wake();
 
     private void OnNodesChanged()
     {
@@ -261,14 +261,14 @@ internal sealed class ChangeChannel : IAsyncDisposable
 
     private async ValueTask<ServerWatch[]> MatchServersAsync()
     {
-        IReadOnlyCollection<RedisNode> nodes = _client.Nodes;
-        foreach (RedisNode gone in _watches.Keys.Where(node => !nodes.Contains(node)).ToList())
+        IReadOnlyCollection<ServerNode> nodes = _client.Nodes;
+        foreach (ServerNode gone in _watches.Keys.Where(node => !nodes.Contains(node)).ToList())
         {
             await _watches[gone].DisposeAsync().ConfigureAwait(false);
             _watches.Remove(gone);
         }
 
-        foreach (RedisNode node in nodes)
+        foreach (ServerNode node in nodes)
         {
             if (!_watches.ContainsKey(node))
             {
@@ -302,9 +302,10 @@ internal sealed class ChangeChannel : IAsyncDisposable
 
     // From a server that tracks keys:   invalidate [key, ...]   or null in place of the keys, which means all keys
     // From a subscription:              message channel text
-    private void OnPush(ServerConnection connection, ref RespReplyReader original)
+    private void OnPush(ServerConnection connection, ReadOnlySpan<byte> message)
     {
-        RespReplyReader push = original;
+        var push = new RespReplyReader(message);
+        push.Read();
         if (!push.Read())
         {
             return;

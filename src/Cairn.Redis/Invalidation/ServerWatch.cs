@@ -4,23 +4,25 @@
 //
 //   I1  In the state Live, the connections that were set up are still the current ones.
 //   I2  Pushes and the reply to PING arrive on the same connection, in order.
-using Cairn.Redis.Connections;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
 using Cairn.Redis.Nodes;
+using Cairn.Redis.Resp;
 
 namespace Cairn.Redis.Invalidation;
 
-internal sealed class ServerWatch(RedisClient client, RedisNode server, PushReader onPush) : IAsyncDisposable
+internal sealed class ServerWatch(RedisClient client, ServerNode server, PushReader onPush) : IAsyncDisposable
 {
     private static readonly RedisArgument[] s_off = ["CLIENT", "TRACKING", "OFF"];
 
-    private RedisNode? _subscriber;
+    private ServerNode? _subscriber;
     private ServerConnection? _readyMain;
     private ServerConnection? _readySubscriber;
     private string? _subscriberId;
     private int _readyVersion = -1;
     private bool _hasMissed;
 
-    public RedisNode Main { get; } = server;
+    public ServerNode Main { get; } = server;
 
     /// <summary>Sets up tracking or the subscription if necessary, then sends a PING. Its reply follows all changes so far (I2).</summary>
     /// <param name="mode">The mode in which changes are received.</param>
@@ -98,12 +100,12 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
                 ? await subscriber.AskAsync(["CLIENT", "ID"], timeout, cancellationToken).ConfigureAwait(false)
                 : await subscriber.AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
             _subscriberId = id.Text;
-            if (_subscriber!.Status is { IsResp3: false })
+            if (_subscriber!.Status is RedisStatus { IsResp3: false })
             {
                 subscriber.BecomeSubscriber();
             }
 
-            subscriber.SendUnanswered(["SUBSCRIBE", channel]);
+            subscriber.SendUnanswered(new RespCommand(["SUBSCRIBE", channel]));
         }
 
         if (mode == ChannelMode.PublishSubscribe)
@@ -118,7 +120,7 @@ internal sealed class ServerWatch(RedisClient client, RedisNode server, PushRead
 
         // Turns tracking off first: the server adds new prefixes to the old ones and refuses overlaps.
         await main!.AskAsync(s_off, timeout, cancellationToken).ConfigureAwait(false);
-        await main.AskAsync(
+        await main!.AskAsync(
             ["CLIENT", "TRACKING", "ON", .. redirection, "BCAST", "NOLOOP", .. prefixes.SelectMany(prefix => new RedisArgument[] { "PREFIX", prefix })],
             timeout,
             cancellationToken).ConfigureAwait(false);

@@ -1,14 +1,15 @@
 // For servers without scripts: changes that are made only if a key holds an owner's text. WATCH applies to a connection, and any EXEC on
 // that connection ends it. So these changes use a separate connection to each server, one change at a time.
-using Cairn.Redis.Connections;
-using Cairn.Redis.Nodes;
+using Cairn.Clients.Connections;
+using Cairn.Clients.Nodes;
+using Cairn.Redis.Resp;
 
 namespace Cairn.Redis.Leasing;
 
 internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 {
     private readonly SemaphoreSlim _turn = new(1, 1);
-    private readonly Dictionary<string, RedisNode> _nodes = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, ServerNode> _nodes = new(StringComparer.Ordinal);
 
     /// <summary>Makes the changes in one transaction if the key holds the text.</summary>
     /// <returns>False if the key holds another text; nothing has changed then.</returns>
@@ -22,8 +23,8 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 
         try
         {
-            RedisNode of = await client.NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
-            if (!_nodes.TryGetValue(of.Name, out RedisNode? node))
+            ServerNode of = await client.NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
+            if (!_nodes.TryGetValue(of.Name, out ServerNode? node))
             {
                 node = client.MakeSideNode(of, onPush: null);
                 _nodes.Add(of.Name, node);
@@ -58,7 +59,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        foreach (RedisNode node in _nodes.Values)
+        foreach (ServerNode node in _nodes.Values)
         {
             await node.DisposeAsync().ConfigureAwait(false);
         }
@@ -68,11 +69,11 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 
     private async ValueTask<T> AskAsync<T>(ServerConnection connection, ReplyParser<T> parser, RedisArgument[][] commands, CancellationToken cancellationToken)
     {
-        ReplyCall<T> call = ReplyCall<T>.Rent(
+        RespCall<T> call = RespCall<T>.Rent(
             parser, null, connection.Completions, Environment.TickCount64, (long)client.Options.OperationTimeout.TotalMilliseconds);
         try
         {
-            connection.TrySendMany(commands, call, SendTurn.Own);
+            connection.TrySend(new RespCommands(commands), call, SendTurn.Own);
         }
         catch
         {

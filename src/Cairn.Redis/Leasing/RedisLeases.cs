@@ -1,8 +1,10 @@
 // Leases are separate keys, set with SET NX PX to the owner's text. Only a caller that knows the text can renew, release or use the lease.
 // If the server runs scripts, each operation is one atomic step and one round trip. Otherwise GuardConnections needs two round trips.
 using Cairn.Caching;
-using Cairn.Redis.Connections;
+using Cairn.Clients.Caches;
+using Cairn.Clients.Connections;
 using Cairn.Redis.Entries;
+using Cairn.Redis.Resp;
 
 namespace Cairn.Redis.Leasing;
 

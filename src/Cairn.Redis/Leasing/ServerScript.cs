@@ -32,7 +32,7 @@ internal sealed class ServerScript
         }
 
         ValueTask<long> RunAsync(string command, string script) => client.SendAsync(
-            Connections.Parsers.Number, null, [command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
+            Resp.Parsers.Number, null, [command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
     }
 
     /// <summary>Returns whether an error means that the server runs no scripts, or none for this user.</summary>

@@ -1,6 +1,6 @@
 using Cairn.Caching;
+using Cairn.Clients.Caches;
 using Cairn.Redis;
-using Cairn.Redis.Registration;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

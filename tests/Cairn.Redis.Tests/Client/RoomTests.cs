@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
-using Cairn.Redis.Connections;
+using Cairn.Clients.Connections;
+using Cairn.Redis.Nodes;
+using Cairn.Redis.Resp;
 using Cairn.Redis.Tests.Servers;
 
 namespace Cairn.Redis.Tests.Client;
@@ -56,7 +58,7 @@ public sealed class RoomTests
     {
         await using var stream = new HeldStream();
         await using ServerConnection connection = Connect(stream, maxPendingCalls: 1);
-        Assert.True(connection.TrySend(["PING"], call: null));
+        Assert.True(connection.TrySend(new RespCommand(["PING"]), call: null));
         using var cancellation = new CancellationTokenSource();
 
         // All waiters are cancelled while one of them is woken. A woken waiter that gives up must wake the next one, and so on up to the last.
@@ -70,7 +72,7 @@ public sealed class RoomTests
             // A woken waiter sends, as its caller would.
             if (await Record.ExceptionAsync(() => waiter.WaitAsync(s_patience)) is null)
             {
-                Assert.True(connection.TrySend(["PING"], call: null, SendTurn.Waited));
+                Assert.True(connection.TrySend(new RespCommand(["PING"]), call: null, SendTurn.Waited));
                 stream.Receive("+PONG\r\n"u8);
             }
         }
@@ -96,7 +98,7 @@ public sealed class RoomTests
 
         async Task SendAsync()
         {
-            for (var turn = SendTurn.New; !connection.TrySend(["SET", "key", value], call: null, turn); turn = SendTurn.Waited)
+            for (var turn = SendTurn.New; !connection.TrySend(new RespCommand(["SET", "key", value]), call: null, turn); turn = SendTurn.Waited)
             {
                 await connection.WaitForRoomAsync(s_patience, CancellationToken.None);
             }
@@ -106,7 +108,7 @@ public sealed class RoomTests
     private static ServerConnection Connect(HeldStream stream, int maxPendingCalls)
     {
         RedisClientOptions options = RedisClientOptions.Parse("localhost") with { MaxPendingCalls = maxPendingCalls, MaxUnsentBytes = 1024 };
-        return ServerConnection.Start(stream, new RespFormat(), options, "held", onPush: null);
+        return ServerConnection.Start(stream, new RespFormat(), RedisConnectionFactory.OptionsOf(options, typeof(RedisClient)), "held", onPush: null);
     }
 
     /// <summary>A stream on which the test acts as the server: it lets each write pass, and writes the replies.</summary>

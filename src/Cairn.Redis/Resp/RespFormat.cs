@@ -1,0 +1,32 @@
+using System.Text;
+using Cairn.Clients.Connections;
+using Cairn.Protocol;
+
+namespace Cairn.Redis.Resp;
+
+/// <summary>The Redis protocol, RESP2 and RESP3.</summary>
+internal sealed class RespFormat : WireFormat
+{
+    private readonly RespReplyScanner _scanner = new();
+    private volatile bool _isSubscriber;
+
+    public override string Name => "RESP";
+
+    public override int NeededBytes => _scanner.NeededBytes;
+
+    /// <summary>
+    /// Gets or sets whether the connection is subscribed under RESP2, where a message looks like a reply. Messages have three elements. Of the
+    /// connection's own requests, only PING has a reply, with two elements.
+    /// </summary>
+    public bool IsSubscriber
+    {
+        get => _isSubscriber;
+        set => _isSubscriber = value;
+    }
+
+    public override ParseStatus TryScan(ReadOnlySpan<byte> input, out int replyBytes) => _scanner.TryScan(input, out replyBytes);
+
+    public override bool IsPush(ReadOnlySpan<byte> reply) => reply[0] == (byte)'>' || (_isSubscriber && reply.StartsWith("*3\r\n"u8));
+
+    public override string? ErrorOf(ReadOnlySpan<byte> reply) => reply[0] == (byte)'-' ? Encoding.UTF8.GetString(reply[1..].TrimEnd("\r\n"u8)) : null;
+}

@@ -29,6 +29,18 @@ public partial class ProjectTests
         ["Cairn.Cli"] = ["Cairn", "Cairn.FileStore", "Cairn.Protocol", "Cairn.Server", "Cairn.Dashboard"],
     };
 
+    // Which project sees the internals of which (docs/decisions/0035). Their packages ask for each other's exact version.
+    private static readonly Dictionary<string, string[]> AllowedInternals = new(StringComparer.Ordinal)
+    {
+        ["Cairn"] = ["Cairn.Caching", "Cairn.Cli", "Cairn.Dashboard", "Cairn.Dashboard.Pages", "Cairn.FileStore", "Cairn.Server"],
+        ["Cairn.Caching"] = ["Cairn.Caching.AspNetCore", "Cairn.Caching.Protobuf", "Cairn.Dashboard.AspNetCore"],
+        ["Cairn.Clients"] = ["Cairn.Memcached", "Cairn.Redis"],
+        ["Cairn.Dashboard.Pages"] = ["Cairn.Dashboard", "Cairn.Dashboard.AspNetCore"],
+        ["Cairn.FileStore"] = ["Cairn.Cli"],
+        ["Cairn.Protocol"] = ["Cairn.Cli", "Cairn.Clients", "Cairn.Memcached", "Cairn.Redis", "Cairn.Server"],
+        ["Cairn.Server"] = ["Cairn.Cli", "Cairn.Dashboard"],
+    };
+
     // The packages that a user of the project needs. A project that is not listed may use none.
     private static readonly Dictionary<string, string[]> AllowedPackages = new(StringComparer.Ordinal)
     {
@@ -91,6 +103,19 @@ public partial class ProjectTests
 
     [Theory]
     [MemberData(nameof(ShippedProjects))]
+    public void Project_shows_its_internals_only_to_the_agreed_projects_above_it(string project)
+    {
+        var name = Repository.ProjectName(project);
+        var agreed = AllowedInternals.GetValueOrDefault(name, []);
+
+        var shown = Repository.ItemsOf(Repository.At(project), "InternalsVisibleTo").Intersect(AllowedProjects.Keys, StringComparer.Ordinal);
+
+        Assert.Equal(agreed, shown.Order(StringComparer.Ordinal));
+        Assert.All(agreed, user => Assert.True(DependsOn(user, name), $"{user} sees the internals of {name} without depending on it."));
+    }
+
+    [Theory]
+    [MemberData(nameof(ShippedProjects))]
     public void Project_uses_only_packages_its_users_agreed_to(string project)
     {
         var allowed = AllowedPackages.GetValueOrDefault(Repository.ProjectName(project), []);
@@ -146,6 +171,9 @@ public partial class ProjectTests
 
         Assert.Empty(misplaced);
     }
+
+    private static bool DependsOn(string project, string other) =>
+        AllowedProjects[project].Any(used => used == other || DependsOn(used, other));
 
     [GeneratedRegex(@"^namespace\s+([\w.]+)", RegexOptions.Multiline)]
     private static partial Regex NamespaceDeclaration();

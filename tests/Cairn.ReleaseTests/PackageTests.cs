@@ -144,6 +144,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
                 <TreatWarningsAsErrors>true</TreatWarningsAsErrors>
               </PropertyGroup>
               <ItemGroup>
+                <PackageReference Include="Cairn.Memcached" Version="{packages.VersionOf("Cairn.Memcached")}" />
                 <PackageReference Include="Cairn.Redis" Version="{packages.VersionOf("Cairn.Redis")}" />
               </ItemGroup>
             </Project>

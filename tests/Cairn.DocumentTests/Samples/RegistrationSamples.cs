@@ -5,6 +5,7 @@ using System.Text.Json.Serialization;
 using Cairn.Caching;
 using Cairn.Caching.AspNetCore;
 using Cairn.FileStore;
+using Cairn.Memcached;
 using Cairn.Redis;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
@@ -112,6 +113,15 @@ public sealed class RegistrationSamples : SampleTest
         builder.Services.AddCairnHybridCache();
 
         Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
+    public void Memcached_of_the_package()
+    {
+        builder.Services.AddCairnMemcached("cache-1:11211", "cache-2:11211", "cache-3:11211");
+        builder.Services.AddCairnHybridCache();
+
+        Assert.True(Has<CairnMemcachedCache>() && Has<HybridCache>());
     }
 
     [Fact]

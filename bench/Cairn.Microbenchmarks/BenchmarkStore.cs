@@ -10,6 +10,8 @@ internal sealed class BenchmarkStore : IDisposable
 
     public CairnStore Store { get; }
 
+    public CairnCollection Cache => Store.DefaultCollection;
+
     /// <summary>Creates a store of 64 MiB without entries.</summary>
     public static BenchmarkStore Create()
     {
@@ -24,7 +26,7 @@ internal sealed class BenchmarkStore : IDisposable
     public static BenchmarkStore CreateWith(ReadOnlySpan<byte> key, int valueBytes)
     {
         var created = Create();
-        created.Store.Set(key, new byte[valueBytes]);
+        created.Cache.Set(key, new byte[valueBytes]);
         return created;
     }
 

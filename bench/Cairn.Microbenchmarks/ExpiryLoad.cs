@@ -89,15 +89,15 @@ internal static class ExpiryLoad
         using ExpiryScene scene = ExpiryScene.Create(removes);
         var random = new Random(1);
         TimeSpan[] times = [.. Enumerable.Range(0, 4096).Select(_ => TimeSpan.FromMilliseconds(random.Next(shortestMs, longestMs + 1)))];
-        Work(scene.Store, getsPerSet, times, s_warmUp, random);
+        Work(scene.Store.DefaultCollection, getsPerSet, times, s_warmUp, random);
         long process = ProcessorTime.OfProcess();
         long thread = ProcessorTime.OfThread();
         var watch = Stopwatch.StartNew();
-        double count = Work(scene.Store, getsPerSet, times, s_length, random);
+        double count = Work(scene.Store.DefaultCollection, getsPerSet, times, s_length, random);
         return [watch.Elapsed.TotalNanoseconds / count, (ProcessorTime.OfThread() - thread) / count, (ProcessorTime.OfProcess() - process) / count];
     }
 
-    private static long Work(CairnStore store, int getsPerSet, TimeSpan[] times, TimeSpan length, Random random)
+    private static long Work(CairnCollection cache, int getsPerSet, TimeSpan[] times, TimeSpan length, Random random)
     {
         Span<byte> destination = stackalloc byte[128];
         Span<byte> value = stackalloc byte[64];
@@ -112,11 +112,11 @@ internal static class ExpiryLoad
                 number.TryFormat(key, out _, "D12", CultureInfo.InvariantCulture);
                 if (count % (getsPerSet + 1) == 0)
                 {
-                    store.Set(key, value, times[number % times.Length]);
+                    cache.Set(key, value, times[number % times.Length]);
                 }
                 else
                 {
-                    store.TryGet(key, destination, out int _);
+                    cache.TryGet(key, destination, out int _);
                 }
             }
         }

@@ -99,7 +99,7 @@ internal static class ExpiryMeasurement
         for (int i = 0; i < Keys; i++)
         {
             deadlines[i] = start + 5_000 + random.Next(20_000);
-            scene.Store.Set(KeyOf(i), s_value, Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadlines[i])));
+            scene.Store.DefaultCollection.Set(KeyOf(i), s_value, Expiration.At(DateTimeOffset.FromUnixTimeMilliseconds(deadlines[i])));
         }
 
         Array.Sort(deadlines);
@@ -139,7 +139,7 @@ internal static class ExpiryMeasurement
         {
             DateTimeOffset at = DateTimeOffset.UtcNow.AddMilliseconds(kind.StartsWith("of 1 s", StringComparison.Ordinal) ? random.Next(1_000, 3_600_000) : 3_600_000);
             deadlines[i] = at.ToUnixTimeMilliseconds();
-            scene.Store.Set(KeyOf(i), s_value, kind == "none" ? Expiration.None : Expiration.At(at));
+            scene.Store.DefaultCollection.Set(KeyOf(i), s_value, kind == "none" ? Expiration.None : Expiration.At(at));
         }
 
         Array.Sort(deadlines);
@@ -234,7 +234,7 @@ internal static class ExpiryMeasurement
     {
         for (int i = 0; i < Keys; i++)
         {
-            store.Set(KeyOf(i), s_value, moment is { } at ? Expiration.At(at) : Expiration.After(timeToLive(i)));
+            store.DefaultCollection.Set(KeyOf(i), s_value, moment is { } at ? Expiration.At(at) : Expiration.After(timeToLive(i)));
         }
     }
 

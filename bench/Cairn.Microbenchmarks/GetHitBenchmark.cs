@@ -9,6 +9,7 @@ public class GetHitBenchmark
     private readonly byte[] _destination = new byte[64 * 1024];
     private readonly Dictionary<string, byte[]> _dictionary = [];
     private BenchmarkStore _store = null!;
+    private CairnCollection _cache = null!;
 
     [Params(64, 1024, 64 * 1024)]
     public int ValueBytes { get; set; }
@@ -17,6 +18,7 @@ public class GetHitBenchmark
     public void Setup()
     {
         _store = BenchmarkStore.CreateWith("book:42"u8, ValueBytes);
+        _cache = _store.Cache;
         _dictionary["book:42"] = new byte[ValueBytes];
     }
 
@@ -27,8 +29,8 @@ public class GetHitBenchmark
     public void Dictionary() => _dictionary["book:42"].CopyTo(_destination, 0);
 
     [Benchmark]
-    public bool Store() => _store.Store.TryGet("book:42"u8, _destination, out int _);
+    public bool Store() => _cache.TryGet("book:42"u8, _destination, out int _);
 
     [Benchmark]
-    public bool StoreByString() => _store.Store.TryGet("book:42", _destination, out int _);
+    public bool StoreByString() => _cache.TryGet("book:42", _destination, out int _);
 }

@@ -15,6 +15,7 @@ public class GetManyBenchmark
     private readonly byte[] _destination = new byte[BatchKeys * ValueBytes];
     private readonly GetManyResult[] _results = new GetManyResult[BatchKeys];
     private BenchmarkStore _store = null!;
+    private CairnCollection _cache = null!;
     private byte[][] _keys = [];
     private ReadOnlyMemory<byte>[] _memories = [];
     private int _next;
@@ -23,10 +24,11 @@ public class GetManyBenchmark
     public void Setup()
     {
         _store = BenchmarkStore.Create();
+        _cache = _store.Cache;
         _keys = BenchmarkStore.Keys(Entries);
         foreach (var key in _keys)
         {
-            _store.Store.Set(key, new byte[ValueBytes]);
+            _cache.Set(key, new byte[ValueBytes]);
         }
 
         new Random(1).Shuffle(_keys);
@@ -43,14 +45,14 @@ public class GetManyBenchmark
         var first = NextBatch();
         foreach (var key in _keys.AsSpan(first, BatchKeys))
         {
-            found += _store.Store.TryGet(key, _destination, out int _) ? 1 : 0;
+            found += _cache.TryGet(key, _destination, out int _) ? 1 : 0;
         }
 
         return found;
     }
 
     [Benchmark(OperationsPerInvoke = BatchKeys)]
-    public int AtOnce() => _store.Store.GetMany(_memories.AsSpan(NextBatch(), BatchKeys), _destination, _results);
+    public int AtOnce() => _cache.GetMany(_memories.AsSpan(NextBatch(), BatchKeys), _destination, _results);
 
     private int NextBatch()
     {

@@ -8,6 +8,7 @@ public class SetBenchmark
 {
     private readonly Dictionary<string, byte[]> _dictionary = [];
     private BenchmarkStore _store = null!;
+    private CairnCollection _cache = null!;
     private byte[] _value = [];
 
     [Params(64, 1024, 64 * 1024)]
@@ -17,6 +18,7 @@ public class SetBenchmark
     public void Setup()
     {
         _store = BenchmarkStore.CreateWith("book:42"u8, ValueBytes);
+        _cache = _store.Cache;
         _value = new byte[ValueBytes];
     }
 
@@ -27,5 +29,5 @@ public class SetBenchmark
     public void Dictionary() => _dictionary["book:42"] = _value.AsSpan().ToArray();
 
     [Benchmark]
-    public bool Store() => _store.Store.Set("book:42"u8, _value);
+    public bool Store() => _cache.Set("book:42"u8, _value);
 }

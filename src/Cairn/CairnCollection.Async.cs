@@ -4,7 +4,7 @@ namespace Cairn;
 
 // Asynchronous writes to collections whose writes wait for the disk. The write itself is complete before the call returns. Only the wait for the disk is
 // asynchronous, so it blocks no thread.
-public partial class CairnCollection
+public sealed partial class CairnCollection
 {
     /// <summary>
     /// Stores a value like <see cref="Set(CacheKey, ReadOnlySpan{byte}, Expiration, uint)"/>, but blocks no thread while it waits for the disk.

@@ -14,7 +14,7 @@ namespace Cairn;
 // each read and encrypted before each write (StoreCipher).
 // The engine cannot append to an encrypted value or change its expiration. Such an operation reads the value and writes it again, on the condition that the
 // version has not changed.
-public unsafe partial class CairnCollection
+public sealed unsafe partial class CairnCollection
 {
     private const int SealedOnStack = 1024;
 

@@ -12,7 +12,7 @@ using Cairn.Storage;
 namespace Cairn;
 
 // Read operations. They take no lock. The only shared data that they write is the hint that an entry was used.
-public unsafe partial class CairnCollection
+public sealed unsafe partial class CairnCollection
 {
     /// <summary>Copies a key's value.</summary>
     /// <param name="key">1 to 65,536 bytes, or text.</param>
@@ -399,7 +399,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // The fast path for keys in the store's own collection that are bytes or short ASCII text. Returns -1 if the caller must take the slow path.
+    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns -1 if the caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version)
     {

@@ -4,7 +4,7 @@ using Cairn.Engine;
 namespace Cairn;
 
 // The operations that list keys.
-public unsafe partial class CairnCollection
+public sealed unsafe partial class CairnCollection
 {
     // A bucket has seven slots, so one step visits at most a few hundred keys.
     private const int BucketsPerStep = 64;

@@ -12,7 +12,7 @@ using Cairn.Storage;
 namespace Cairn;
 
 // Write operations. Each write holds the lock of the key's partition for a fraction of a microsecond.
-public unsafe partial class CairnCollection
+public sealed unsafe partial class CairnCollection
 {
     private const int LongestNumber = 20;
 
@@ -365,7 +365,7 @@ public unsafe partial class CairnCollection
         }
     }
 
-    // The fast path for keys in the store's own collection that are bytes or short ASCII text. Returns false if the caller must take the slow path.
+    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns false if the caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
     {

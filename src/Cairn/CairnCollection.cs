@@ -6,7 +6,9 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>A named part of a store that has its own keys. The store itself is the collection without a name.</summary>
+/// <summary>
+/// A part of a store that has its own keys. It is <see cref="CairnStore.DefaultCollection"/>, or has a name (<see cref="CairnStore.Collection"/>).
+/// </summary>
 /// <remarks>
 /// <para>
 /// Every operation is safe from any thread of any process that has the store open. Operations on one key are linearizable: each takes effect at one moment
@@ -23,25 +25,30 @@ namespace Cairn;
 /// damaged entry throws <see cref="StoreCorruptException"/>.
 /// </para>
 /// </remarks>
-public unsafe partial class CairnCollection
+public sealed unsafe partial class CairnCollection
 {
     // Null if the store is not encrypted (CairnCollection.Encrypted).
     private readonly StoreCipher? _cipher;
 
-    // True for the store's own collection if it is not encrypted. It has fast paths.
+    // True for the default collection if it is not encrypted. It has fast paths.
     private readonly bool _isPlain;
 
-    internal CairnCollection(StoreEngine engine, string name, uint number)
+    internal CairnCollection(CairnStore store, string name, uint number)
     {
-        Engine = engine;
+        Store = store;
+        Engine = store.Engine; // Its own copy: no operation reads a field of the store.
         Name = name;
         Number = number;
-        _cipher = engine.Cipher;
+        _cipher = Engine.Cipher;
         _isPlain = number == 0 && _cipher is null;
     }
 
-    /// <summary>The collection's name; empty for the store itself.</summary>
+    /// <summary>Gets the collection's name; empty for the default collection.</summary>
     public string Name { get; }
+
+    /// <summary>Gets the store that contains the collection.</summary>
+    /// <remarks>A collection keeps its store alive. The store's timers run as long as the program holds the store or one of its collections.</remarks>
+    public CairnStore Store { get; }
 
     internal StoreEngine Engine { get; }
 
@@ -56,6 +63,16 @@ public unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         return Engine.Clear(Number, isAll: false);
     }
+
+    /// <summary>Returns the partition of a key.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>0 to <see cref="CairnStore.PartitionCount"/> - 1.</returns>
+    public int PartitionOf(CacheKey key) => PlaceOf(key).Partition;
+
+    /// <summary>Returns the hash by which <see cref="CairnStore.ReadInvalidations"/> reports a key.</summary>
+    /// <param name="key">1 to 65,536 bytes, or text.</param>
+    /// <returns>The hash. It is the same in every process that has this store open. The same key has another hash in another collection.</returns>
+    public ulong HashOf(CacheKey key) => PlaceOf(key).Hash;
 
     internal WriteStatus WriteValue(
         CacheKey key, ReadOnlySpan<byte> value, Expiration expiration, uint flags, WriteCondition condition, ulong expectedVersion,
@@ -160,6 +177,20 @@ public unsafe partial class CairnCollection
         fixed (byte* bytes = key)
         {
             Engine.GiveUpLease(Place(bytes, key.Length, &tag), version);
+        }
+    }
+
+    private KeyPlacement PlaceOf(CacheKey key)
+    {
+        Engine.ThrowIfClosed();
+        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
+        var encoded = new EncodedKey(key, buffer);
+        KeyTag tag;
+        fixed (byte* bytes = encoded.Bytes)
+        {
+            KeyPlacement place = Place(bytes, encoded.Bytes.Length, &tag).Place;
+            encoded.Release();
+            return place;
         }
     }
 

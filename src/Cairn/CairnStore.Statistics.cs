@@ -108,7 +108,7 @@ public sealed unsafe partial class CairnStore
     }
 
     /// <summary>
-    /// Counts the entries of the store's own collection that expire. Also returns the average time until expiration of those that expire at a fixed moment.
+    /// Counts the entries of the default collection that expire. Also returns the average time until expiration of those that expire at a fixed moment.
     /// </summary>
     internal (long Entries, TimeSpan AverageLeft) GetExpiring()
     {
@@ -163,7 +163,7 @@ public sealed unsafe partial class CairnStore
         {
             EntryVisitor whole = visitor;
             OpenedVisitor opened = (ReadOnlySpan<byte> key, ReadOnlySpan<byte> _, in EntryInfo info, uint collection) => whole(key, info, collection);
-            visitor = (ReadOnlySpan<byte> tag, in EntryInfo _, uint collection) => VisitSealed(Engine, cipher, tag, collection, opened);
+            visitor = (ReadOnlySpan<byte> tag, in EntryInfo _, uint collection) => CairnCollection.VisitSealed(Engine, cipher, tag, collection, opened);
         }
 
         for (long bucket = 0; bucket < Engine.BucketCount; bucket++)

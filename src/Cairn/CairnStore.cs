@@ -1,8 +1,6 @@
 using Cairn.Collections;
-using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Invalidation;
-using Cairn.Keys;
 using Cairn.Opening;
 using Cairn.Snapshots;
 using Cairn.Storage;
@@ -14,7 +12,9 @@ namespace Cairn;
 /// process is killed at any moment.
 /// </summary>
 /// <remarks>
-/// <para>The store is its own default collection. Its operations are the operations of <see cref="CairnCollection"/>.</para>
+/// <para>
+/// Entries are in collections. A program that needs only one collection uses <see cref="DefaultCollection"/>. <see cref="Collection"/> opens others by name.
+/// </para>
 /// <para>
 /// A write survives the end of every process. It survives a restart of the machine if the last process closed the store before the restart
 /// (<see cref="StoreOptions.FlushOnClose"/>). Otherwise the store starts empty after the restart, because the content of the disk can be older than the
@@ -27,11 +27,11 @@ namespace Cairn;
 /// <example>
 /// <code>
 /// using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-/// store.Set("book:42", "Dune"u8, TimeSpan.FromMinutes(5));
-/// string? title = store.GetString("book:42");
+/// store.DefaultCollection.Set("book:42", "Dune"u8, TimeSpan.FromMinutes(5));
+/// string? title = store.DefaultCollection.GetString("book:42");
 /// </code>
 /// </example>
-public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
+public sealed unsafe partial class CairnStore : IDisposable
 {
     private static readonly TimeSpan CounterInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan SweepInterval = TimeSpan.FromSeconds(1);
@@ -45,9 +45,10 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     private int _isDisposed;
 
     private CairnStore(OpenedStore opened)
-        : base(opened.Engine, string.Empty, 0)
     {
         _opened = opened;
+        Engine = opened.Engine;
+        DefaultCollection = new CairnCollection(this, string.Empty, 0);
 
         // The timer holds only a weak reference, so that it does not keep a forgotten store alive.
         _counterTimer = new Timer(
@@ -96,7 +97,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <summary>
     /// Gets the length in bytes of the longest value: the smaller of 64 MiB and an eighth of the capacity. In an encrypted store it is 65,578 bytes less.
     /// </summary>
-    public int MaxValueBytes => LongestValueBytes;
+    public int MaxValueBytes => DefaultCollection.LongestValueBytes;
 
     /// <summary>Gets whether keys and values are encrypted.</summary>
     public bool IsEncrypted => Engine.Cipher is not null;
@@ -104,7 +105,12 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <summary>Gets whether this is the file's first opening.</summary>
     internal bool IsFirstOpening => Engine.Memory.Super->OpenCount == 1;
 
-    /// <summary>Gets the names of the existing collections.</summary>
+    /// <summary>Gets the collection without a name. Every store has it from the beginning. Its operations have the shortest path.</summary>
+    public CairnCollection DefaultCollection { get; }
+
+    internal StoreEngine Engine { get; }
+
+    /// <summary>Gets the names of the existing collections. The default collection has no name.</summary>
     public IReadOnlyList<string> CollectionNames
     {
         get
@@ -159,7 +165,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
                     Checkpoint();
                 }
 
-                collection ??= new CairnCollection(Engine, name, number);
+                collection ??= new CairnCollection(this, name, number);
                 _collections[name] = collection;
             }
 
@@ -206,17 +212,6 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <exception cref="StoreReadOnlyException">The disk has failed.</exception>
     public ValueTask FlushAsync(CancellationToken cancellationToken = default) => Engine.FlushAsync(cancellationToken);
 
-    /// <summary>Returns the partition of a key.</summary>
-    /// <param name="key">1 to 65,536 bytes, or text. A key of the store's own collection.</param>
-    /// <returns>0 to <see cref="PartitionCount"/> - 1.</returns>
-    public int PartitionOf(CacheKey key) => PlaceOf(this, key).Partition;
-
-    /// <summary>Returns the hash by which invalidations report a key.</summary>
-    /// <param name="key">1 to 65,536 bytes, or text.</param>
-    /// <param name="collection">The key's collection. Null for the store's own collection.</param>
-    /// <returns>The hash. It is the same in every process that has this store open.</returns>
-    public ulong HashOf(CacheKey key, CairnCollection? collection = null) => PlaceOf(collection ?? this, key).Hash;
-
     /// <summary>Returns a cursor at the present end of a partition's invalidation ring.</summary>
     /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
     /// <returns>A cursor for <see cref="ReadInvalidations"/>.</returns>
@@ -236,7 +231,7 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
     /// <param name="partition">0 to <see cref="PartitionCount"/> - 1.</param>
     /// <param name="cursor">The cursor. It is advanced past the reported changes.</param>
     /// <param name="hashes">
-    /// Receives the hashes (<see cref="HashOf"/>) of the changed keys, in the order of the changes. A hash can occur several times.
+    /// Receives the hashes (<see cref="CairnCollection.HashOf"/>) of the changed keys, in the order of the changes. A hash can occur several times.
     /// </param>
     /// <param name="count">The number of hashes.</param>
     /// <returns>
@@ -325,20 +320,6 @@ public sealed unsafe partial class CairnStore : CairnCollection, IDisposable
         }
 
         GC.KeepAlive(memory);
-    }
-
-    private Storage.KeyPlacement PlaceOf(CairnCollection collection, CacheKey key)
-    {
-        Engine.ThrowIfClosed();
-        Span<byte> buffer = stackalloc byte[EncodedKey.StackBytes];
-        var encoded = new EncodedKey(key, buffer);
-        KeyTag tag;
-        fixed (byte* bytes = encoded.Bytes)
-        {
-            Storage.KeyPlacement place = collection.Place(bytes, encoded.Bytes.Length, &tag).Place;
-            encoded.Release();
-            return place;
-        }
     }
 
     private PartitionBlock* PartitionAt(int partition)

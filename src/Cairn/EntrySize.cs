@@ -3,7 +3,7 @@ using System.Text;
 namespace Cairn;
 
 /// <summary>An entry and its size.</summary>
-/// <param name="Collection">The collection's name; empty for the store itself.</param>
+/// <param name="Collection">The collection's name; empty for the default collection.</param>
 /// <param name="Key">A copy of the key's bytes.</param>
 /// <param name="ValueBytes">The length of the value in bytes.</param>
 public readonly record struct EntrySize(string Collection, ReadOnlyMemory<byte> Key, int ValueBytes)

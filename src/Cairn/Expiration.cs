@@ -2,8 +2,8 @@ namespace Cairn;
 
 /// <summary>When an entry expires: never, at a moment, or some time after its last use.</summary>
 /// <remarks>
-/// Times are stored in milliseconds, rounded up. The default value means the default expiration of the collection. For the store itself, and for
-/// collections without a default expiration, that is <see cref="None"/>.
+/// Times are stored in milliseconds, rounded up. The default value means the default expiration of the collection. For the default
+/// collection of a store, and for collections without a default expiration, that is <see cref="None"/>.
 /// </remarks>
 public readonly record struct Expiration
 {

@@ -8,7 +8,7 @@ public sealed class BackupTests : ToolTest
     public BackupTests()
     {
         using CairnStore store = CairnStore.Open(Options with { FlushOnClose = true });
-        store.Set("book:42", "Dune"u8);
+        store.DefaultCollection.Set("book:42", "Dune"u8);
         store.Collection("sessions", new CollectionOptions { Region = StoreRegion.Keep }).Set("alice", "token"u8);
     }
 
@@ -85,7 +85,7 @@ public sealed class BackupTests : ToolTest
         Assert.Equal((ExitCode.Store, ""), (taken.Code, taken.Output));
         Assert.Contains("already", taken.Error, StringComparison.Ordinal);
         Assert.Equal(ExitCode.Usage, self.Code);
-        Assert.Equal("Dune", store.GetString("book:42"));
+        Assert.Equal("Dune", store.DefaultCollection.GetString("book:42"));
     }
 
     [Fact]

@@ -155,7 +155,7 @@ public sealed class BenchTests : ToolTest
         Assert.Equal(0, Run(["bench", served.Memcached, "--keep", "--value-size", $"{value.Length}", .. Small]).Code);
         using (CairnStore store = served.Open())
         {
-            store.Set("cairn-bench:0000000007", System.Text.Encoding.ASCII.GetBytes(value == "short" ? "shor" : value));
+            store.DefaultCollection.Set("cairn-bench:0000000007", System.Text.Encoding.ASCII.GetBytes(value == "short" ? "shor" : value));
         }
 
         ToolRun run = Run(

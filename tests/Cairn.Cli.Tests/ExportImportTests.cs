@@ -152,11 +152,11 @@ public sealed class ExportImportTests : ToolTest
 
         Assert.Equal((0, "imported 3 entries\n", ""), (run.Code, run.Output, run.Error));
         using CairnStore store = OpenStore();
-        Assert.True(store.TryGetInfo("book:42", out EntryInfo book));
+        Assert.True(store.DefaultCollection.TryGetInfo("book:42", out EntryInfo book));
         Assert.Equal((4, 7U, Clock.GetUtcNow().AddMinutes(5)), (book.ValueBytes, book.Flags, book.ExpiresAt));
         Assert.True(store.Collection("sessions").TryGetInfo("alice", out EntryInfo session));
         Assert.Equal(TimeSpan.FromMinutes(20), session.SlidingInterval);
-        Assert.Equal([0xFF, 0x00], store.Get(new byte[] { 0xFF, 0x6B }));
+        Assert.Equal([0xFF, 0x00], store.DefaultCollection.Get(new byte[] { 0xFF, 0x6B }));
     }
 
     [Fact]
@@ -291,7 +291,7 @@ public sealed class ExportImportTests : ToolTest
         {
             for (int i = 0; i < 2000; i++)
             {
-                store.Set($"key:{i}", TestBytes.Of(500, seed: i));
+                store.DefaultCollection.Set($"key:{i}", TestBytes.Of(500, seed: i));
             }
         }
 

@@ -158,7 +158,7 @@ public sealed class GetTests : ToolTest
         byte[] key = [0xFF, 0x6B];
         using (CairnStore store = OpenStore())
         {
-            store.Set(key, "binary"u8);
+            store.DefaultCollection.Set(key, "binary"u8);
         }
 
         ToolRun run = Run("get", "--json", "--key-base64", Convert.ToBase64String(key));

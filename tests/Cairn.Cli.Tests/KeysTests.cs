@@ -7,9 +7,10 @@ public sealed class KeysTests : ToolTest
     public KeysTests()
     {
         using CairnStore store = OpenStore();
-        store.Set("book:1", "Emma"u8);
-        store.Set("book:22", "Dune"u8, TimeSpan.FromMinutes(5), flags: 7);
-        store.Set("cover:1", "…"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("book:1", "Emma"u8);
+        cache.Set("book:22", "Dune"u8, TimeSpan.FromMinutes(5), flags: 7);
+        cache.Set("cover:1", "…"u8);
     }
 
     [Fact]
@@ -57,8 +58,8 @@ public sealed class KeysTests : ToolTest
     {
         using (CairnStore store = OpenStore())
         {
-            store.Clear();
-            store.Set(new byte[] { 0xFF, (byte)'\n', 0x1B, (byte)'k' }, "value"u8);
+            store.DefaultCollection.Clear();
+            store.DefaultCollection.Set(new byte[] { 0xFF, (byte)'\n', 0x1B, (byte)'k' }, "value"u8);
         }
 
         Assert.Equal([0xFF, (byte)'\n', 0x1B, (byte)'k', (byte)'\n'], Run("keys").Bytes);
@@ -108,7 +109,7 @@ public sealed class KeysTests : ToolTest
         {
             for (int i = 0; i < 5000; i++)
             {
-                store.Set(Encoding.UTF8.GetBytes($"many:{i}"), "x"u8);
+                store.DefaultCollection.Set(Encoding.UTF8.GetBytes($"many:{i}"), "x"u8);
             }
         }
 

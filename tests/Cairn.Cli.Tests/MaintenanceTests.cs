@@ -10,10 +10,10 @@ public sealed class MaintenanceTests : ToolTest
         using CairnStore store = CairnStore.Open(Options with { FlushOnClose = true });
         for (int i = 0; i < 500; i++)
         {
-            store.Set($"book:{i}", TestBytes.Of(100, seed: i));
+            store.DefaultCollection.Set($"book:{i}", TestBytes.Of(100, seed: i));
         }
 
-        store.Set("mortal", "value"u8, TimeSpan.FromMinutes(5));
+        store.DefaultCollection.Set("mortal", "value"u8, TimeSpan.FromMinutes(5));
         store.Collection("sessions").Set("alice", "token"u8);
     }
 
@@ -115,7 +115,7 @@ public sealed class MaintenanceTests : ToolTest
 
         Assert.Equal((ExitCode.Store, ""), (run.Code, run.Output));
         Assert.StartsWith("cairn: ", run.Error, StringComparison.Ordinal);
-        Assert.NotNull(store.Get("book:42"));
+        Assert.NotNull(store.DefaultCollection.Get("book:42"));
     }
 
     [Fact]

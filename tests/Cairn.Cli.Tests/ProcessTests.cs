@@ -248,7 +248,7 @@ public sealed class ProcessTests : IDisposable
         byte[] value = Encoding.ASCII.GetBytes(new string('v', 500));
         for (int i = 0; i < entries; i++)
         {
-            store.Set($"key:{i}", value);
+            store.DefaultCollection.Set($"key:{i}", value);
         }
     }
 }

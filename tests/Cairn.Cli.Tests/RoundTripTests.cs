@@ -34,7 +34,7 @@ public sealed class RoundTripTests : ToolTest
         {
             foreach (Entry entry in entries)
             {
-                CairnCollection collection = entry.Collection.Length == 0 ? store : store.Collection(entry.Collection);
+                CairnCollection collection = entry.Collection.Length == 0 ? store.DefaultCollection : store.Collection(entry.Collection);
                 collection.Set(entry.Key, entry.Value, ToExpiration(entry), entry.Flags);
             }
         }
@@ -55,7 +55,7 @@ public sealed class RoundTripTests : ToolTest
         using CairnStore store = CairnStore.Open(Options with { Path = path });
         foreach (string name in (IEnumerable<string>)["", .. store.CollectionNames])
         {
-            CairnCollection collection = name.Length == 0 ? store : store.Collection(name);
+            CairnCollection collection = name.Length == 0 ? store.DefaultCollection : store.Collection(name);
             foreach (StoreEntry entry in collection.Entries())
             {
                 var value = new ArrayBufferWriter<byte>();

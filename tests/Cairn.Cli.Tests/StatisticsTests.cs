@@ -92,13 +92,14 @@ public sealed class StatisticsTests : ToolTest
     {
         TestConsole console = NewConsole();
         using CairnStore store = OpenStore();
+        CairnCollection cache = store.DefaultCollection;
         console.Waiting = () =>
         {
             for (int i = 0; i < 30; i++)
             {
-                store.Set("key", "value"u8);
-                store.Contains("key");
-                store.Get(i % 3 == 0 ? "nobody" : "key");
+                cache.Set("key", "value"u8);
+                cache.Contains("key");
+                cache.Get(i % 3 == 0 ? "nobody" : "key");
             }
         };
 

@@ -75,7 +75,7 @@ public sealed class AccessTests
 
         Assert.Equal(expected, status);
         using CairnStore store = server.OpenStore();
-        Assert.Equal(expected != HttpStatusCode.OK, store.Contains("book:1"));
+        Assert.Equal(expected != HttpStatusCode.OK, store.DefaultCollection.Contains("book:1"));
     }
 
     [Theory]
@@ -146,14 +146,14 @@ public sealed class AccessTests
     {
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
         using CairnStore store = server.OpenStore();
-        store.Set(key, "x"u8);
+        store.DefaultCollection.Set(key, "x"u8);
         var body = new { id = ServedDashboard.Id(key) };
 
         (HttpStatusCode read, _) = await server.AskAsync(HttpMethod.Post, "/api/value", body, headers => headers.Authorization = ServedDashboard.Basic(user));
         (HttpStatusCode deleted, _) = await server.AskAsync(HttpMethod.Post, "/api/delete", body, headers => headers.Authorization = ServedDashboard.Basic(user));
 
         Assert.Equal((reading, deleting), (read, deleted));
-        Assert.Equal(deleting != HttpStatusCode.OK, store.Contains(key));
+        Assert.Equal(deleting != HttpStatusCode.OK, store.DefaultCollection.Contains(key));
     }
 
     [Theory]
@@ -176,8 +176,8 @@ public sealed class AccessTests
     {
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
         using CairnStore store = server.OpenStore();
-        store.Set("book:1", "Dune"u8);
-        store.Set("secret:1", new byte[5000]);
+        store.DefaultCollection.Set("book:1", "Dune"u8);
+        store.DefaultCollection.Set("secret:1", new byte[5000]);
         store.Collection("other").Set("book:2", "Emma"u8);
 
         (_, JsonElement survey) = await server.AskAsync(HttpMethod.Post, "/api/survey", new { }, headers => headers.Authorization = ServedDashboard.Basic("writer"));

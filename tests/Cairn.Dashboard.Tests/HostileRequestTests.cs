@@ -65,7 +65,7 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
         Assert.Equal(HttpStatusCode.BadRequest, response.StatusCode);
         Assert.Contains(error, await ErrorOfAsync(response), StringComparison.Ordinal);
         using CairnStore store = server.OpenStore();
-        Assert.True(store.Contains("book:1"));
+        Assert.True(store.DefaultCollection.Contains("book:1"));
         Assert.Empty(server.Errors);
     }
 

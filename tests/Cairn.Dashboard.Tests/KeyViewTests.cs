@@ -135,6 +135,7 @@ public sealed class KeyViewTests(Browser browser)
         server.Send("SET", "book:1", "Dune");
         server.Send("SET", "book:2", "Emma");
         using CairnStore store = server.OpenStore();
+        CairnCollection cache = store.DefaultCollection;
         await using WatchedPage page = await OpenKeysAsync(server);
         ILocator dialog = page.Page.GetByRole(AriaRole.Dialog);
 
@@ -144,19 +145,19 @@ public sealed class KeyViewTests(Browser browser)
         await page.PictureAsync("keys-delete-light-large");
         await dialog.GetByRole(AriaRole.Button, new LocatorGetByRoleOptions { Name = "Keep it" }).ClickAsync();
         await Expect(dialog).ToBeHiddenAsync();
-        Assert.True(store.Contains("book:1"));
+        Assert.True(cache.Contains("book:1"));
 
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "Delete…" }).ClickAsync();
         await page.Page.Keyboard.PressAsync("Escape");
         await Expect(dialog).ToBeHiddenAsync();
-        Assert.True(store.Contains("book:1"));
+        Assert.True(cache.Contains("book:1"));
 
         await page.Page.GetByRole(AriaRole.Button, new PageGetByRoleOptions { Name = "Delete…" }).ClickAsync();
         await dialog.GetByRole(AriaRole.Button, new LocatorGetByRoleOptions { Name = "Delete" }).ClickAsync();
         await Expect(dialog).ToBeHiddenAsync();
         await Expect(Rows(page)).ToHaveCountAsync(1);
-        Assert.False(store.Contains("book:1"));
-        Assert.True(store.Contains("book:2"));
+        Assert.False(cache.Contains("book:1"));
+        Assert.True(cache.Contains("book:2"));
         await Expect(page.Page.Locator("#announcer")).ToHaveTextAsync("Deleted book:1.");
         page.AssertNoProblems();
     }
@@ -176,7 +177,7 @@ public sealed class KeyViewTests(Browser browser)
 
         await Expect(page.Page.GetByRole(AriaRole.Dialog)).ToContainTextAsync("the key has been written since");
         using CairnStore store = server.OpenStore();
-        Assert.Equal("Emma", store.GetString("book:1"));
+        Assert.Equal("Emma", store.DefaultCollection.GetString("book:1"));
     }
 
     [RequiresToolFact("chromium")]
@@ -226,8 +227,8 @@ public sealed class KeyViewTests(Browser browser)
     {
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
         using CairnStore store = server.OpenStore();
-        store.Set("book:1", "Dune"u8);
-        store.Set("secret:1", "x"u8);
+        store.DefaultCollection.Set("book:1", "Dune"u8);
+        store.DefaultCollection.Set("secret:1", "x"u8);
         await using WatchedPage page = await browser.OpenAsync();
         page.ExpectedStatus = "401";
         await page.GoAsync(server.Address);

@@ -65,7 +65,7 @@ public sealed class LayoutTests(Browser browser)
     {
         using var directory = new StoreDirectory();
         using CairnStore store = CairnStore.Open(directory.Options);
-        store.Set("book:1", "Dune"u8);
+        store.DefaultCollection.Set("book:1", "Dune"u8);
         store.Collection("a-collection-with-a-long-name").Set("book:2", "12"u8);
         await using StoreDashboard dashboard = await StoreDashboard.StartAsync(store);
         await using WatchedPage page = await browser.OpenAsync();

@@ -34,7 +34,7 @@ public sealed class VisibilityTests(Browser browser)
     {
         using var directory = new StoreDirectory();
         using CairnStore store = CairnStore.Open(directory.Options);
-        store.Set("book:1", "Dune"u8);
+        store.DefaultCollection.Set("book:1", "Dune"u8);
         store.Collection("stock").Set("book:1", "12"u8);
         await using StoreDashboard dashboard = await StoreDashboard.StartAsync(store);
         await using WatchedPage page = await browser.OpenAsync();
@@ -106,7 +106,7 @@ public sealed class VisibilityTests(Browser browser)
     {
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
         using CairnStore store = server.OpenStore();
-        store.Set("book:1", "Dune"u8);
+        store.DefaultCollection.Set("book:1", "Dune"u8);
         await using WatchedPage page = await browser.OpenAsync();
         page.ExpectedStatus = "401";
         await page.GoAsync(new Uri(server.Address, "#keys"));

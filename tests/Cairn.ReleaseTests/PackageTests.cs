@@ -154,8 +154,8 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
             using Cairn.Caching;
 
             using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-            store.Set("book:42"u8, "Dune"u8, TimeSpan.FromMinutes(5));
-            Console.WriteLine($"{store.GetString("book:42")} {typeof(CairnHybridCache).Name}");
+            store.DefaultCollection.Set("book:42"u8, "Dune"u8, TimeSpan.FromMinutes(5));
+            Console.WriteLine($"{store.DefaultCollection.GetString("book:42")} {typeof(CairnHybridCache).Name}");
             """);
 
         await Release.RunAsync(directory.Path, "dotnet", "build", "-nologo", "-verbosity:quiet", "--output", "out", "-nodeReuse:false",

@@ -8,69 +8,69 @@ public sealed class ExpirationTests : StoreTest
     [Fact]
     public void Entry_is_readable_until_its_deadline_and_gone_at_it()
     {
-        Store.Set("book:42", "Dune"u8, TimeSpan.FromSeconds(60));
+        Cache.Set("book:42", "Dune"u8, TimeSpan.FromSeconds(60));
 
         Clock.Advance(TimeSpan.FromSeconds(60) - Millisecond);
-        Assert.Equal("Dune", Store.GetString("book:42"));
+        Assert.Equal("Dune", Cache.GetString("book:42"));
 
         Clock.Advance(Millisecond);
-        Assert.False(Store.TryGet("book:42", new byte[8], out int _));
-        Assert.False(Store.Contains("book:42"));
-        Assert.False(Store.TryPin("book:42", out _));
+        Assert.False(Cache.TryGet("book:42", new byte[8], out int _));
+        Assert.False(Cache.Contains("book:42"));
+        Assert.False(Cache.TryPin("book:42", out _));
     }
 
     [Fact]
     public void Time_to_live_is_rounded_up_to_milliseconds()
     {
-        Store.Set("key", "value"u8, TimeSpan.FromTicks(1));
+        Cache.Set("key", "value"u8, TimeSpan.FromTicks(1));
 
-        Assert.True(Store.Contains("key"));
+        Assert.True(Cache.Contains("key"));
         Clock.Advance(Millisecond);
-        Assert.False(Store.Contains("key"));
+        Assert.False(Cache.Contains("key"));
     }
 
     [Fact]
     public void Absolute_moment_ends_the_entry()
     {
         DateTimeOffset moment = Clock.Now + TimeSpan.FromHours(3);
-        Store.Set("key", "value"u8, Expiration.At(moment.ToOffset(TimeSpan.FromHours(9))));
+        Cache.Set("key", "value"u8, Expiration.At(moment.ToOffset(TimeSpan.FromHours(9))));
 
         Clock.Advance(TimeSpan.FromHours(3) - Millisecond);
-        Assert.True(Store.TryGetInfo("key", out EntryInfo info));
+        Assert.True(Cache.TryGetInfo("key", out EntryInfo info));
         Assert.Equal(moment, info.ExpiresAt);
         Clock.Advance(Millisecond);
-        Assert.False(Store.Contains("key"));
+        Assert.False(Cache.Contains("key"));
     }
 
     [Fact]
     public void Entry_without_expiration_stays()
     {
-        Store.Set("a", "value"u8);
-        Store.Set("b", "value"u8, Expiration.None);
-        Store.Set("c", "value"u8, Expiration.After(Timeout.InfiniteTimeSpan));
-        Store.Set("d", "value"u8, Expiration.At(DateTimeOffset.MaxValue));
+        Cache.Set("a", "value"u8);
+        Cache.Set("b", "value"u8, Expiration.None);
+        Cache.Set("c", "value"u8, Expiration.After(Timeout.InfiniteTimeSpan));
+        Cache.Set("d", "value"u8, Expiration.At(DateTimeOffset.MaxValue));
 
         Clock.Advance(TimeSpan.FromDays(300_000));
 
-        Assert.True(Store.Contains("a"));
-        Assert.True(Store.Contains("b"));
-        Assert.True(Store.Contains("c"));
-        Assert.True(Store.Contains("d"));
+        Assert.True(Cache.Contains("a"));
+        Assert.True(Cache.Contains("b"));
+        Assert.True(Cache.Contains("c"));
+        Assert.True(Cache.Contains("d"));
     }
 
     [Fact]
     public void Longest_time_to_live_is_exact()
     {
         var longest = TimeSpan.FromDays(100_000);
-        Store.Set("a", "value"u8, longest);
-        Store.Set("b", "value"u8, Expiration.Sliding(longest));
+        Cache.Set("a", "value"u8, longest);
+        Cache.Set("b", "value"u8, Expiration.Sliding(longest));
 
         Clock.Advance(longest - Millisecond);
-        Assert.True(Store.Contains("a"));
-        Assert.True(Store.Contains("b"));
+        Assert.True(Cache.Contains("a"));
+        Assert.True(Cache.Contains("b"));
         Clock.Advance(Millisecond);
-        Assert.False(Store.Contains("a"));
-        Assert.False(Store.Contains("b"));
+        Assert.False(Cache.Contains("a"));
+        Assert.False(Cache.Contains("b"));
     }
 
     [Fact]
@@ -93,32 +93,32 @@ public sealed class ExpirationTests : StoreTest
     {
         foreach (DateTimeOffset moment in (DateTimeOffset[])[DateTimeOffset.MinValue, DateTimeOffset.UnixEpoch, Clock.Now])
         {
-            Store.Set("key", "value"u8);
-            Store.Set("key", "other"u8, Expiration.At(moment));
-            Assert.False(Store.Contains("key"));
-            Store.Set("key", "value"u8);
-            Store.Set("key", "other"u8, Expiration.Sliding(TimeSpan.FromHours(1), moment));
-            Assert.False(Store.Contains("key"));
+            Cache.Set("key", "value"u8);
+            Cache.Set("key", "other"u8, Expiration.At(moment));
+            Assert.False(Cache.Contains("key"));
+            Cache.Set("key", "value"u8);
+            Cache.Set("key", "other"u8, Expiration.Sliding(TimeSpan.FromHours(1), moment));
+            Assert.False(Cache.Contains("key"));
         }
     }
 
     [Fact]
     public void Sliding_entry_lives_as_long_as_it_is_read()
     {
-        Store.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(8)));
+        Cache.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(8)));
 
         for (int i = 0; i < 20; i++)
         {
             Clock.Advance(TimeSpan.FromSeconds(7));
-            Assert.Equal("value", Store.GetString("key"));
+            Assert.Equal("value", Cache.GetString("key"));
         }
 
-        Assert.True(Store.TryGetInfo("key", out EntryInfo info));
+        Assert.True(Cache.TryGetInfo("key", out EntryInfo info));
         Assert.Equal(TimeSpan.FromSeconds(8), info.SlidingInterval);
         Assert.Equal(Clock.Now + TimeSpan.FromSeconds(8), info.ExpiresAt);
         Clock.Advance(TimeSpan.FromSeconds(8));
-        Assert.False(Store.Contains("key"));
-        Assert.Null(Store.Get("key"));
+        Assert.False(Cache.Contains("key"));
+        Assert.Null(Cache.Get("key"));
     }
 
     [Fact]
@@ -126,20 +126,20 @@ public sealed class ExpirationTests : StoreTest
     {
         Action[] reads =
         [
-            () => Store.TryGet("key", new byte[8], out int _),
-            () => Store.Read("key", 0, (_, _, _) => { }),
-            () => Store.OpenRead("key")!.Dispose(),
-            () => Store.GetMany([new byte[] { (byte)'k', (byte)'e', (byte)'y' }], new byte[8], new GetManyResult[1]),
+            () => Cache.TryGet("key", new byte[8], out int _),
+            () => Cache.Read("key", 0, (_, _, _) => { }),
+            () => Cache.OpenRead("key")!.Dispose(),
+            () => Cache.GetMany([new byte[] { (byte)'k', (byte)'e', (byte)'y' }], new byte[8], new GetManyResult[1]),
         ];
         foreach (Action read in reads)
         {
-            Store.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(8)));
+            Cache.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(8)));
             Clock.Advance(TimeSpan.FromSeconds(7));
             read();
             Clock.Advance(TimeSpan.FromSeconds(7));
-            Assert.True(Store.Contains("key"));
+            Assert.True(Cache.Contains("key"));
             Clock.Advance(TimeSpan.FromSeconds(1));
-            Assert.False(Store.Contains("key"));
+            Assert.False(Cache.Contains("key"));
         }
     }
 
@@ -148,13 +148,13 @@ public sealed class ExpirationTests : StoreTest
     [InlineData(20_000)]
     public void Appending_to_a_value_is_no_use_of_it_however_long_it_is(int length)
     {
-        Store.Set("key", new byte[length], Expiration.Sliding(TimeSpan.FromSeconds(8)));
+        Cache.Set("key", new byte[length], Expiration.Sliding(TimeSpan.FromSeconds(8)));
         DateTimeOffset deadline = Clock.Now + TimeSpan.FromSeconds(8);
         Clock.Advance(TimeSpan.FromSeconds(7));
 
-        Assert.Equal(WriteStatus.Stored, Store.Append("key", "x"u8));
+        Assert.Equal(WriteStatus.Stored, Cache.Append("key", "x"u8));
 
-        Store.TryGetInfo("key", out EntryInfo info);
+        Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(deadline, info.ExpiresAt);
         Assert.Equal(0, Store.GetStatistics().Hits);
     }
@@ -162,50 +162,50 @@ public sealed class ExpirationTests : StoreTest
     [Fact]
     public void Read_in_the_first_eighth_of_the_interval_does_not_slide()
     {
-        Store.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromMilliseconds(8000)));
+        Cache.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromMilliseconds(8000)));
 
         Clock.Advance(TimeSpan.FromMilliseconds(999));
-        Store.Get("key");
-        Store.TryGetInfo("key", out EntryInfo info);
+        Cache.Get("key");
+        Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(Clock.Now + TimeSpan.FromMilliseconds(7001), info.ExpiresAt);
 
         Clock.Advance(Millisecond);
-        Store.Get("key");
-        Store.TryGetInfo("key", out info);
+        Cache.Get("key");
+        Cache.TryGetInfo("key", out info);
         Assert.Equal(Clock.Now + TimeSpan.FromMilliseconds(8000), info.ExpiresAt);
     }
 
     [Fact]
     public void Sliding_ends_at_the_limit()
     {
-        Store.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(10), Clock.Now + TimeSpan.FromSeconds(25)));
+        Cache.Set("key", "value"u8, Expiration.Sliding(TimeSpan.FromSeconds(10), Clock.Now + TimeSpan.FromSeconds(25)));
 
         for (int i = 0; i < 3; i++)
         {
             Clock.Advance(TimeSpan.FromSeconds(8));
-            Assert.Equal("value", Store.GetString("key"));
+            Assert.Equal("value", Cache.GetString("key"));
         }
 
         Clock.Advance(TimeSpan.FromSeconds(1));
-        Assert.Null(Store.Get("key"));
+        Assert.Null(Cache.Get("key"));
     }
 
     [Fact]
     public void Sliding_stays_through_append_and_increment()
     {
-        Store.Set("text", "a"u8, Expiration.Sliding(TimeSpan.FromSeconds(10)));
-        Store.Set("number", "1"u8, Expiration.Sliding(TimeSpan.FromSeconds(10)));
+        Cache.Set("text", "a"u8, Expiration.Sliding(TimeSpan.FromSeconds(10)));
+        Cache.Set("number", "1"u8, Expiration.Sliding(TimeSpan.FromSeconds(10)));
         Clock.Advance(TimeSpan.FromSeconds(5));
 
-        Store.Append("text", "b"u8);
-        Store.Increment("number", 1, out _);
+        Cache.Append("text", "b"u8);
+        Cache.Increment("number", 1, out _);
 
-        Assert.True(Store.TryGetInfo("text", out EntryInfo text));
+        Assert.True(Cache.TryGetInfo("text", out EntryInfo text));
         Assert.Equal(TimeSpan.FromSeconds(10), text.SlidingInterval);
-        Assert.True(Store.TryGetInfo("number", out EntryInfo number));
+        Assert.True(Cache.TryGetInfo("number", out EntryInfo number));
         Assert.Equal(TimeSpan.FromSeconds(10), number.SlidingInterval);
         Clock.Advance(TimeSpan.FromSeconds(9));
-        Assert.Equal("2", Store.GetString("number"));
+        Assert.Equal("2", Cache.GetString("number"));
     }
 
     [Theory]
@@ -214,69 +214,69 @@ public sealed class ExpirationTests : StoreTest
     public void Expired_value_can_be_read_as_stale_until_it_is_removed(int length)
     {
         byte[] value = TestBytes.Of(length);
-        Store.Set("key", value, TimeSpan.FromSeconds(1));
+        Cache.Set("key", value, TimeSpan.FromSeconds(1));
         DateTimeOffset deadline = Clock.Now + TimeSpan.FromSeconds(1);
         Clock.Advance(TimeSpan.FromSeconds(5));
         var destination = new byte[length];
 
-        Assert.True(Store.TryGetStale("key", destination, out EntryInfo info));
+        Assert.True(Cache.TryGetStale("key", destination, out EntryInfo info));
 
         Assert.Equal(value, destination);
         Assert.Equal(deadline, info.ExpiresAt);
-        Assert.False(Store.TryGetStale("key", new byte[length - 1], out info));
+        Assert.False(Cache.TryGetStale("key", new byte[length - 1], out info));
         Assert.Equal(length, info.ValueBytes);
-        Store.Remove("key");
-        Assert.False(Store.TryGetStale("key", destination, out _));
+        Cache.Remove("key");
+        Assert.False(Cache.TryGetStale("key", destination, out _));
     }
 
     [Fact]
     public void Fresh_value_can_be_read_as_stale_too()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
-        Assert.True(Store.TryGetStale("key", new byte[8], out _));
+        Assert.True(Cache.TryGetStale("key", new byte[8], out _));
     }
 
     [Fact]
     public void Cleared_value_is_not_even_stale()
     {
-        Store.Set("key", "value"u8, TimeSpan.FromSeconds(1));
-        Store.Clear();
+        Cache.Set("key", "value"u8, TimeSpan.FromSeconds(1));
+        Cache.Clear();
 
-        Assert.False(Store.TryGetStale("key", new byte[8], out _));
+        Assert.False(Cache.TryGetStale("key", new byte[8], out _));
     }
 
     [Fact]
     public void Clock_that_goes_back_lets_entries_live_longer_but_brings_no_removed_one_back()
     {
-        Store.Set("kept", "value"u8, TimeSpan.FromSeconds(10));
-        Store.Set("removed", "value"u8, TimeSpan.FromSeconds(10));
-        Store.Set("replaced", "old"u8, TimeSpan.FromSeconds(10));
-        Store.Remove("removed");
-        Store.Set("replaced", "new"u8, TimeSpan.FromSeconds(10));
+        Cache.Set("kept", "value"u8, TimeSpan.FromSeconds(10));
+        Cache.Set("removed", "value"u8, TimeSpan.FromSeconds(10));
+        Cache.Set("replaced", "old"u8, TimeSpan.FromSeconds(10));
+        Cache.Remove("removed");
+        Cache.Set("replaced", "new"u8, TimeSpan.FromSeconds(10));
 
         Clock.Advance(TimeSpan.FromDays(-365));
 
-        Assert.Equal("value", Store.GetString("kept"));
-        Assert.False(Store.Contains("removed"));
-        Assert.Equal("new", Store.GetString("replaced"));
-        Assert.True(Store.Set("kept", "again"u8, TimeSpan.FromSeconds(1)));
+        Assert.Equal("value", Cache.GetString("kept"));
+        Assert.False(Cache.Contains("removed"));
+        Assert.Equal("new", Cache.GetString("replaced"));
+        Assert.True(Cache.Set("kept", "again"u8, TimeSpan.FromSeconds(1)));
         Clock.Advance(TimeSpan.FromSeconds(1));
-        Assert.False(Store.Contains("kept"));
+        Assert.False(Cache.Contains("kept"));
         Clock.Advance(TimeSpan.FromDays(366));
-        Assert.False(Store.Contains("replaced"));
+        Assert.False(Cache.Contains("replaced"));
     }
 
     [Fact]
     public void Clock_that_goes_back_keeps_versions_growing()
     {
-        Store.Set("key", "value"u8);
-        Store.TryGetInfo("key", out EntryInfo before);
+        Cache.Set("key", "value"u8);
+        Cache.TryGetInfo("key", out EntryInfo before);
 
         Clock.Advance(TimeSpan.FromDays(-365));
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
-        Store.TryGetInfo("key", out EntryInfo after);
+        Cache.TryGetInfo("key", out EntryInfo after);
         Assert.True(after.Version > before.Version);
     }
 
@@ -287,12 +287,12 @@ public sealed class ExpirationTests : StoreTest
         {
             for (int i = 0; i < 500; i++)
             {
-                Assert.True(Store.Set($"{round}:{i}", TestBytes.Of(1000), TimeSpan.FromSeconds(5)));
+                Assert.True(Cache.Set($"{round}:{i}", TestBytes.Of(1000), TimeSpan.FromSeconds(5)));
             }
 
             for (int i = 0; i < 500; i++)
             {
-                Assert.Equal(1000, Store.Get($"{round}:{i}")?.Length);
+                Assert.Equal(1000, Cache.Get($"{round}:{i}")?.Length);
             }
 
             Clock.Advance(TimeSpan.FromSeconds(6));

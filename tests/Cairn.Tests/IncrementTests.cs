@@ -9,14 +9,14 @@ public sealed class IncrementTests : StoreTest
     [Fact]
     public void Number_counts_up_and_down_as_readable_text()
     {
-        Store.Set("n", "41"u8, TimeSpan.FromSeconds(10), flags: 3);
+        Cache.Set("n", "41"u8, TimeSpan.FromSeconds(10), flags: 3);
 
-        Assert.Equal(WriteStatus.Stored, Store.Increment("n", 1, out long value));
+        Assert.Equal(WriteStatus.Stored, Cache.Increment("n", 1, out long value));
         Assert.Equal(42, value);
-        Assert.Equal(WriteStatus.Stored, Store.Increment("n", -43, out value));
+        Assert.Equal(WriteStatus.Stored, Cache.Increment("n", -43, out value));
         Assert.Equal(-1, value);
-        Assert.Equal("-1", Store.GetString("n"));
-        Store.TryGetInfo("n", out EntryInfo info);
+        Assert.Equal("-1", Cache.GetString("n"));
+        Cache.TryGetInfo("n", out EntryInfo info);
         Assert.Equal(3u, info.Flags);
         Assert.Equal(Clock.Now + TimeSpan.FromSeconds(10), info.ExpiresAt);
     }
@@ -24,18 +24,18 @@ public sealed class IncrementTests : StoreTest
     [Fact]
     public void Missing_number_is_reported_or_begins_with_the_initial_value()
     {
-        Assert.Equal(WriteStatus.NotFound, Store.Increment("n", 5, out long value));
+        Assert.Equal(WriteStatus.NotFound, Cache.Increment("n", 5, out long value));
         Assert.Equal(0, value);
 
         Assert.Equal(
             WriteStatus.Stored,
-            Store.Increment("n", 5, out value, initialValue: 100, expiration: TimeSpan.FromSeconds(1)));
+            Cache.Increment("n", 5, out value, initialValue: 100, expiration: TimeSpan.FromSeconds(1)));
         Assert.Equal(100, value);
-        Assert.Equal(WriteStatus.Stored, Store.Increment("n", 5, out value, initialValue: 100));
+        Assert.Equal(WriteStatus.Stored, Cache.Increment("n", 5, out value, initialValue: 100));
         Assert.Equal(105, value);
 
         Clock.Advance(TimeSpan.FromSeconds(1));
-        Assert.Equal(WriteStatus.NotFound, Store.Increment("n", 5, out _));
+        Assert.Equal(WriteStatus.NotFound, Cache.Increment("n", 5, out _));
     }
 
     [Theory]
@@ -45,12 +45,12 @@ public sealed class IncrementTests : StoreTest
     [InlineData(-1, long.MinValue)]
     public void Sum_beyond_64_bits_is_an_overflow_and_changes_nothing(long number, long delta)
     {
-        Store.Set("n", Text(number));
+        Cache.Set("n", Text(number));
 
-        Assert.Equal(WriteStatus.Overflow, Store.Increment("n", delta, out long value));
+        Assert.Equal(WriteStatus.Overflow, Cache.Increment("n", delta, out long value));
 
         Assert.Equal(0, value);
-        Assert.Equal(number.ToString(CultureInfo.InvariantCulture), Store.GetString("n"));
+        Assert.Equal(number.ToString(CultureInfo.InvariantCulture), Cache.GetString("n"));
     }
 
     [Theory]
@@ -61,12 +61,12 @@ public sealed class IncrementTests : StoreTest
     [InlineData(long.MinValue + 1, -1)]
     public void Sum_at_the_edges_of_64_bits_is_exact(long number, long delta)
     {
-        Store.Set("n", Text(number));
+        Cache.Set("n", Text(number));
 
-        Assert.Equal(WriteStatus.Stored, Store.Increment("n", delta, out long value));
+        Assert.Equal(WriteStatus.Stored, Cache.Increment("n", delta, out long value));
 
         Assert.Equal(number + delta, value);
-        Assert.Equal((number + delta).ToString(CultureInfo.InvariantCulture), Store.GetString("n"));
+        Assert.Equal((number + delta).ToString(CultureInfo.InvariantCulture), Cache.GetString("n"));
     }
 
     [Theory]
@@ -80,36 +80,36 @@ public sealed class IncrementTests : StoreTest
     [InlineData("000000000000000000000000000001")]
     public void Value_that_is_no_number_of_64_bits_stays_as_it_is(string text)
     {
-        Store.Set("n", Encoding.UTF8.GetBytes(text));
+        Cache.Set("n", Encoding.UTF8.GetBytes(text));
 
-        Assert.Equal(WriteStatus.NotANumber, Store.Increment("n", 1, out long value, initialValue: 7));
+        Assert.Equal(WriteStatus.NotANumber, Cache.Increment("n", 1, out long value, initialValue: 7));
 
         Assert.Equal(0, value);
-        Assert.Equal(text, Store.GetString("n"));
+        Assert.Equal(text, Cache.GetString("n"));
     }
 
     [Fact]
     public void Large_value_is_no_number()
     {
-        Store.Set("n", new byte[300_000]);
+        Cache.Set("n", new byte[300_000]);
 
-        Assert.Equal(WriteStatus.NotANumber, Store.Increment("n", 1, out _));
+        Assert.Equal(WriteStatus.NotANumber, Cache.Increment("n", 1, out _));
     }
 
     [Fact]
     public async Task Concurrent_increments_all_count()
     {
-        Store.Set("n", "0"u8);
+        Cache.Set("n", "0"u8);
 
         await Task.WhenAll(Enumerable.Range(0, 4).Select(thread => OwnThread.Run(() =>
         {
             for (int i = 0; i < 1000; i++)
             {
-                Assert.Equal(WriteStatus.Stored, Store.Increment("n", 1, out _));
+                Assert.Equal(WriteStatus.Stored, Cache.Increment("n", 1, out _));
             }
         })));
 
-        Assert.Equal("4000", Store.GetString("n"));
+        Assert.Equal("4000", Cache.GetString("n"));
     }
 
     private static byte[] Text(long number) => Encoding.ASCII.GetBytes(number.ToString(CultureInfo.InvariantCulture));

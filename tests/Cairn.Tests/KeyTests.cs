@@ -20,11 +20,11 @@ public sealed class KeyTests : StoreTest
     {
         byte[] key = TestBytes.Of(length);
 
-        Assert.True(Store.Set(key, "value"u8));
+        Assert.True(Cache.Set(key, "value"u8));
 
-        Assert.Equal("value", Store.GetString(key));
-        Assert.True(Store.Remove(key));
-        Assert.False(Store.Contains(key));
+        Assert.Equal("value", Cache.GetString(key));
+        Assert.True(Cache.Remove(key));
+        Assert.False(Cache.Contains(key));
     }
 
     [Theory]
@@ -35,9 +35,9 @@ public sealed class KeyTests : StoreTest
         byte[] key = TestBytes.Of(length);
         string text = new('a', length);
 
-        foreach (Action<CairnStore> operation in OperationsOn(key, text))
+        foreach (Action<CairnCollection> operation in OperationsOn(key, text))
         {
-            var refused = Assert.Throws<ArgumentException>(() => operation(Store));
+            var refused = Assert.Throws<ArgumentException>(() => operation(Cache));
             Assert.Contains($"{length:N0}", refused.Message, StringComparison.Ordinal);
         }
     }
@@ -47,9 +47,9 @@ public sealed class KeyTests : StoreTest
     {
         foreach (string text in (string[])["\ud800", "a\udc00b", "\udc00\ud800", new string('x', 300) + "\ud800"])
         {
-            foreach (Action<CairnStore> operation in OperationsOn([1], text).Skip(1))
+            foreach (Action<CairnCollection> operation in OperationsOn([1], text).Skip(1))
             {
-                Assert.Throws<ArgumentException>(() => operation(Store));
+                Assert.Throws<ArgumentException>(() => operation(Cache));
             }
         }
     }
@@ -61,11 +61,11 @@ public sealed class KeyTests : StoreTest
     [InlineData("a\0b")]
     public void Text_and_its_bytes_are_one_key(string text)
     {
-        Store.Set(text, "value"u8);
+        Cache.Set(text, "value"u8);
 
-        Assert.Equal("value", Store.GetString(Encoding.UTF8.GetBytes(text)));
-        Assert.Equal("value", Store.GetString(text.AsSpan()));
-        Assert.Equal("value", Store.GetString((ReadOnlySpan<byte>)Encoding.UTF8.GetBytes(text)));
+        Assert.Equal("value", Cache.GetString(Encoding.UTF8.GetBytes(text)));
+        Assert.Equal("value", Cache.GetString(text.AsSpan()));
+        Assert.Equal("value", Cache.GetString((ReadOnlySpan<byte>)Encoding.UTF8.GetBytes(text)));
     }
 
     [Fact]
@@ -73,9 +73,9 @@ public sealed class KeyTests : StoreTest
     {
         string longest = new('\u20AC', MaxKeyBytes / 3);
 
-        Assert.True(Store.Set(longest, "value"u8));
-        Assert.Equal("value", Store.GetString(Encoding.UTF8.GetBytes(longest)));
-        Assert.Throws<ArgumentException>(() => Store.Set(longest + "\u20AC", "value"u8));
+        Assert.True(Cache.Set(longest, "value"u8));
+        Assert.Equal("value", Cache.GetString(Encoding.UTF8.GetBytes(longest)));
+        Assert.Throws<ArgumentException>(() => Cache.Set(longest + "\u20AC", "value"u8));
     }
 
     [Fact]
@@ -84,50 +84,50 @@ public sealed class KeyTests : StoreTest
         byte[][] keys = [[0], [0, 0], [0, 0, 0], [1], [0, 1], [1, 0], [255], [255, 255]];
         for (int i = 0; i < keys.Length; i++)
         {
-            Store.Set(keys[i], [(byte)i]);
+            Cache.Set(keys[i], [(byte)i]);
         }
 
         for (int i = 0; i < keys.Length; i++)
         {
-            Assert.Equal([(byte)i], Store.Get(keys[i])!);
+            Assert.Equal([(byte)i], Cache.Get(keys[i])!);
         }
     }
 
     [Fact]
     public void Missing_key_argument_is_refused()
     {
-        Assert.Throws<ArgumentNullException>(() => Store.Set((string)null!, "value"u8));
-        Assert.Throws<ArgumentNullException>(() => Store.Set((byte[])null!, "value"u8));
-        Assert.Throws<ArgumentException>(() => Store.Set(default(CacheKey), "value"u8));
+        Assert.Throws<ArgumentNullException>(() => Cache.Set((string)null!, "value"u8));
+        Assert.Throws<ArgumentNullException>(() => Cache.Set((byte[])null!, "value"u8));
+        Assert.Throws<ArgumentException>(() => Cache.Set(default(CacheKey), "value"u8));
     }
 
     // The first operation of each pair takes bytes, the second takes text.
-    private static Action<CairnStore>[] OperationsOn(byte[] key, string text) =>
+    private static Action<CairnCollection>[] OperationsOn(byte[] key, string text) =>
     [
-        store => store.Set(key, "value"u8),
-        store => store.Set(text, "value"u8),
-        store => store.TryGet(text, new byte[8], out int _),
-        store => store.TryGetInfo(text, out _),
-        store => store.TryGetStale(text, new byte[8], out _),
-        store => store.Get(text),
-        store => store.GetString(text),
-        store => store.Contains(text),
-        store => store.TryGetAndTouch(text, Expiration.None, new byte[8], out _),
-        store => store.Read(text, 0, (_, _, _) => { }),
-        store => store.TryPin(text, out _),
-        store => store.OpenRead(text),
-        store => store.Add(text, "value"u8),
-        store => store.Replace(text, "value"u8),
-        store => store.CompareAndSwap(text, "value"u8, 1),
-        store => store.Append(text, "value"u8),
-        store => store.Prepend(text, "value"u8),
-        store => store.Increment(text, 1, out _),
-        store => store.Touch(text, Expiration.None),
-        store => store.Remove(text),
-        store => store.CompareAndRemove(text, 1),
-        store => store.AcquireLease(text, TimeSpan.Zero, out _),
-        store => store.PartitionOf(text),
-        store => store.HashOf(text),
-        store => store.Set(text, new MemoryStream([1]), 1),
+        cache => cache.Set(key, "value"u8),
+        cache => cache.Set(text, "value"u8),
+        cache => cache.TryGet(text, new byte[8], out int _),
+        cache => cache.TryGetInfo(text, out _),
+        cache => cache.TryGetStale(text, new byte[8], out _),
+        cache => cache.Get(text),
+        cache => cache.GetString(text),
+        cache => cache.Contains(text),
+        cache => cache.TryGetAndTouch(text, Expiration.None, new byte[8], out _),
+        cache => cache.Read(text, 0, (_, _, _) => { }),
+        cache => cache.TryPin(text, out _),
+        cache => cache.OpenRead(text),
+        cache => cache.Add(text, "value"u8),
+        cache => cache.Replace(text, "value"u8),
+        cache => cache.CompareAndSwap(text, "value"u8, 1),
+        cache => cache.Append(text, "value"u8),
+        cache => cache.Prepend(text, "value"u8),
+        cache => cache.Increment(text, 1, out _),
+        cache => cache.Touch(text, Expiration.None),
+        cache => cache.Remove(text),
+        cache => cache.CompareAndRemove(text, 1),
+        cache => cache.AcquireLease(text, TimeSpan.Zero, out _),
+        cache => cache.PartitionOf(text),
+        cache => cache.HashOf(text),
+        cache => cache.Set(text, new MemoryStream([1]), 1),
     ];
 }

@@ -19,14 +19,14 @@ public sealed class ManyTests : StoreTest
         {
             if (i % 3 != 0)
             {
-                Store.Set(keys[i].Span, TestBytes.Of(i, seed: i), flags: (uint)i);
+                Cache.Set(keys[i].Span, TestBytes.Of(i, seed: i), flags: (uint)i);
             }
         }
 
         var buffer = new byte[count * count];
         var results = new GetManyResult[count];
 
-        Assert.Equal(count, Store.GetMany(keys, buffer, results));
+        Assert.Equal(count, Cache.GetMany(keys, buffer, results));
 
         int offset = 0;
         for (int i = 0; i < count; i++)
@@ -48,28 +48,28 @@ public sealed class ManyTests : StoreTest
         ReadOnlyMemory<byte>[] keys = [.. Enumerable.Range(0, 40).Select(Key)];
         foreach (ReadOnlyMemory<byte> key in keys)
         {
-            Store.Set(key.Span, TestBytes.Of(10));
+            Cache.Set(key.Span, TestBytes.Of(10));
         }
 
         var results = new GetManyResult[40];
 
-        Assert.Equal(20, Store.GetMany(keys, new byte[209], results));
+        Assert.Equal(20, Cache.GetMany(keys, new byte[209], results));
 
         Assert.All(results[..20], result => Assert.True(result.IsHit));
         Assert.All(results[20..], result => Assert.Equal(default, result));
-        Assert.Equal(0, Store.GetMany(keys, new byte[9], results));
-        Assert.Equal(20, Store.GetMany(keys.AsSpan(20), new byte[200], results));
+        Assert.Equal(0, Cache.GetMany(keys, new byte[9], results));
+        Assert.Equal(20, Cache.GetMany(keys.AsSpan(20), new byte[200], results));
     }
 
     [Fact]
     public void Key_may_be_asked_for_twice()
     {
-        Store.Set("a"u8, "value"u8);
+        Cache.Set("a"u8, "value"u8);
         ReadOnlyMemory<byte>[] keys = ["a"u8.ToArray(), "b"u8.ToArray(), "a"u8.ToArray()];
         var results = new GetManyResult[3];
         var buffer = new byte[10];
 
-        Assert.Equal(3, Store.GetMany(keys, buffer, results));
+        Assert.Equal(3, Cache.GetMany(keys, buffer, results));
 
         Assert.Equal("valuevalue"u8, buffer);
         Assert.Equal([true, false, true], results.Select(result => result.IsHit));
@@ -80,8 +80,8 @@ public sealed class ManyTests : StoreTest
     {
         ReadOnlyMemory<byte>[] keys = ["a"u8.ToArray(), default];
 
-        Assert.Throws<ArgumentException>(() => Store.GetMany(keys, new byte[8], new GetManyResult[1]));
-        Assert.Throws<ArgumentException>(() => Store.GetMany(keys, new byte[8], new GetManyResult[2]));
+        Assert.Throws<ArgumentException>(() => Cache.GetMany(keys, new byte[8], new GetManyResult[1]));
+        Assert.Throws<ArgumentException>(() => Cache.GetMany(keys, new byte[8], new GetManyResult[2]));
     }
 
     [Fact]
@@ -93,14 +93,14 @@ public sealed class ManyTests : StoreTest
             new(Key(5), "later"u8.ToArray(), TimeSpan.FromSeconds(1), Flags: 8),
         ];
 
-        Assert.Equal(31, Store.SetMany(items));
+        Assert.Equal(31, Cache.SetMany(items));
 
-        Assert.Equal("later", Store.GetString(Key(5).Span));
-        Store.TryGetInfo(Key(5).Span, out EntryInfo info);
+        Assert.Equal("later", Cache.GetString(Key(5).Span));
+        Cache.TryGetInfo(Key(5).Span, out EntryInfo info);
         Assert.Equal(8u, info.Flags);
         Assert.Equal(Clock.Now + TimeSpan.FromSeconds(1), info.ExpiresAt);
-        Assert.Equal(TestBytes.Of(2900), Store.Get(Key(29).Span));
-        Assert.Equal(0, Store.SetMany([]));
+        Assert.Equal(TestBytes.Of(2900), Cache.Get(Key(29).Span));
+        Assert.Equal(0, Cache.SetMany([]));
     }
 
     [Fact]
@@ -113,10 +113,10 @@ public sealed class ManyTests : StoreTest
             new(Key(3), "value"u8.ToArray()),
         ];
 
-        Assert.Throws<ArgumentOutOfRangeException>(() => Store.SetMany(items));
+        Assert.Throws<ArgumentOutOfRangeException>(() => Cache.SetMany(items));
 
-        Assert.True(Store.Contains(Key(1).Span));
-        Assert.False(Store.Contains(Key(3).Span));
+        Assert.True(Cache.Contains(Key(1).Span));
+        Assert.False(Cache.Contains(Key(3).Span));
     }
 
     private static ReadOnlyMemory<byte> Key(int i) => Encoding.UTF8.GetBytes($"key {i}");

@@ -8,10 +8,10 @@ public sealed class PeekTests : StoreTest
     [Fact]
     public void Peeking_finds_what_a_read_finds()
     {
-        Store.Set("book:42", "Dune"u8, flags: 7);
+        Cache.Set("book:42", "Dune"u8, flags: 7);
         var copy = new ArrayBufferWriter<byte>();
 
-        bool isThere = Store.TryPeek("book:42", copy, out EntryInfo info);
+        bool isThere = Cache.TryPeek("book:42", copy, out EntryInfo info);
 
         Assert.True(isThere);
         Assert.Equal("Dune"u8, copy.WrittenSpan);
@@ -23,7 +23,7 @@ public sealed class PeekTests : StoreTest
     {
         var copy = new ArrayBufferWriter<byte>();
 
-        bool isThere = Store.TryPeek("book:42", copy, out EntryInfo info);
+        bool isThere = Cache.TryPeek("book:42", copy, out EntryInfo info);
 
         Assert.False(isThere);
         Assert.Equal(0, copy.WrittenCount);
@@ -33,10 +33,10 @@ public sealed class PeekTests : StoreTest
     [Fact]
     public void Peeking_counts_neither_as_a_hit_nor_as_a_miss()
     {
-        Store.Set("book:42", "Dune"u8);
+        Cache.Set("book:42", "Dune"u8);
 
-        Store.TryPeek("book:42", new ArrayBufferWriter<byte>(), out _);
-        Store.TryPeek("book:43", new ArrayBufferWriter<byte>(), out _);
+        Cache.TryPeek("book:42", new ArrayBufferWriter<byte>(), out _);
+        Cache.TryPeek("book:43", new ArrayBufferWriter<byte>(), out _);
 
         StoreStatistics statistics = Store.GetStatistics();
         Assert.Equal((0, 0), (statistics.Hits, statistics.Misses));
@@ -45,26 +45,26 @@ public sealed class PeekTests : StoreTest
     [Fact]
     public void Peeking_does_not_extend_a_sliding_expiration()
     {
-        Store.Set("alice", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20)));
+        Cache.Set("alice", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20)));
 
         Clock.Advance(TimeSpan.FromMinutes(19));
-        Assert.True(Store.TryPeek("alice", new ArrayBufferWriter<byte>(), out _));
+        Assert.True(Cache.TryPeek("alice", new ArrayBufferWriter<byte>(), out _));
         Clock.Advance(TimeSpan.FromMinutes(1));
 
-        Assert.False(Store.Contains("alice"));
+        Assert.False(Cache.Contains("alice"));
     }
 
     [Fact]
     public void Limit_of_a_sliding_expiration_can_be_read_back()
     {
         DateTimeOffset limit = Clock.Now + TimeSpan.FromHours(1);
-        Store.Set("limited", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20), limit));
-        Store.Set("unlimited", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20)));
-        Store.Set("absolute", "token"u8, Expiration.At(limit));
+        Cache.Set("limited", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20), limit));
+        Cache.Set("unlimited", "token"u8, Expiration.Sliding(TimeSpan.FromMinutes(20)));
+        Cache.Set("absolute", "token"u8, Expiration.At(limit));
 
-        Assert.True(Store.TryGetInfo("limited", out EntryInfo limited));
-        Assert.True(Store.TryGetInfo("unlimited", out EntryInfo unlimited));
-        Assert.True(Store.TryGetInfo("absolute", out EntryInfo absolute));
+        Assert.True(Cache.TryGetInfo("limited", out EntryInfo limited));
+        Assert.True(Cache.TryGetInfo("unlimited", out EntryInfo unlimited));
+        Assert.True(Cache.TryGetInfo("absolute", out EntryInfo absolute));
 
         Assert.Equal(limit, limited.SlidingLimit);
         Assert.Null(unlimited.SlidingLimit);

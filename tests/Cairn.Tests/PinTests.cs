@@ -10,14 +10,14 @@ public sealed class PinTests : StoreTest
     public void Pinned_bytes_never_change_however_much_is_evicted(int length)
     {
         byte[] value = TestBytes.Of(length);
-        Store.Set("pinned", value);
-        Assert.True(Store.TryPin("pinned", out PinnedValue? pinned));
-        Store.Remove("pinned");
-        Store.Set("pinned", "other"u8);
+        Cache.Set("pinned", value);
+        Assert.True(Cache.TryPin("pinned", out PinnedValue? pinned));
+        Cache.Remove("pinned");
+        Cache.Set("pinned", "other"u8);
 
         for (int i = 0; i < 3_000; i++)
         {
-            Store.Set($"key {i}", TestBytes.Of(10_000, seed: i));
+            Cache.Set($"key {i}", TestBytes.Of(10_000, seed: i));
         }
 
         Assert.Equal(value, pinned.Value.ToArray());
@@ -29,13 +29,13 @@ public sealed class PinTests : StoreTest
     public void Pin_of_another_opening_holds_back_eviction_too()
     {
         byte[] value = TestBytes.Of(500);
-        Store.Set("pinned", value);
+        Cache.Set("pinned", value);
         CairnStore other = OpenAgain();
-        Assert.True(other.TryPin("pinned", out PinnedValue? pinned));
+        Assert.True(other.DefaultCollection.TryPin("pinned", out PinnedValue? pinned));
 
         for (int i = 0; i < 3_000; i++)
         {
-            Store.Set($"key {i}", TestBytes.Of(10_000, seed: i));
+            Cache.Set($"key {i}", TestBytes.Of(10_000, seed: i));
         }
 
         Assert.Equal(value, pinned.Value.ToArray());
@@ -45,10 +45,10 @@ public sealed class PinTests : StoreTest
     [Fact]
     public void Disposing_a_pin_twice_releases_it_once()
     {
-        Store.Set("a", "value"u8);
-        Store.TryPin("a", out PinnedValue? first);
+        Cache.Set("a", "value"u8);
+        Cache.TryPin("a", out PinnedValue? first);
         first!.Dispose();
-        Store.TryPin("a", out PinnedValue? second);
+        Cache.TryPin("a", out PinnedValue? second);
 
         first.Dispose();
 
@@ -60,8 +60,8 @@ public sealed class PinTests : StoreTest
     public void Pinned_value_stays_readable_after_the_store_is_closed()
     {
         CairnStore store = Open(Options);
-        store.Set("key", "value"u8);
-        store.TryPin("key", out PinnedValue? pinned);
+        store.DefaultCollection.Set("key", "value"u8);
+        store.DefaultCollection.TryPin("key", out PinnedValue? pinned);
 
         store.Dispose();
 
@@ -74,13 +74,13 @@ public sealed class PinTests : StoreTest
     {
         byte[] value = TestBytes.Of(3000);
         CairnStore closing = Open(Options);
-        closing.Set("key", value);
-        closing.TryPin("key", out PinnedValue? pinned);
+        closing.DefaultCollection.Set("key", value);
+        closing.DefaultCollection.TryPin("key", out PinnedValue? pinned);
         closing.Dispose();
 
         for (int i = 0; i < 3_000; i++)
         {
-            Store.Set($"key {i}", TestBytes.Of(10_000, seed: i));
+            Cache.Set($"key {i}", TestBytes.Of(10_000, seed: i));
         }
 
         Assert.Equal(value, pinned!.Value.ToArray());
@@ -93,8 +93,8 @@ public sealed class PinTests : StoreTest
     public void Stream_of_a_value_seeks_and_reads_in_pieces()
     {
         byte[] value = TestBytes.Of(100_000);
-        Store.Set("key", value);
-        using Stream stream = Store.OpenRead("key")!;
+        Cache.Set("key", value);
+        using Stream stream = Cache.OpenRead("key")!;
         var piece = new byte[1000];
 
         Assert.Equal(100_000, stream.Length);
@@ -116,8 +116,8 @@ public sealed class PinTests : StoreTest
     [Fact]
     public async Task Stream_of_a_value_can_be_read_asynchronously_and_cancelled()
     {
-        Store.Set("key", "value"u8);
-        await using Stream stream = Store.OpenRead("key")!;
+        Cache.Set("key", "value"u8);
+        await using Stream stream = Cache.OpenRead("key")!;
         var buffer = new byte[8];
 
         Assert.Equal(5, await stream.ReadAsync(buffer));
@@ -129,8 +129,8 @@ public sealed class PinTests : StoreTest
     [Fact]
     public void Stream_of_a_value_cannot_be_changed()
     {
-        Store.Set("key", "value"u8);
-        using Stream stream = Store.OpenRead("key")!;
+        Cache.Set("key", "value"u8);
+        using Stream stream = Cache.OpenRead("key")!;
 
         Assert.True(stream.CanRead);
         Assert.True(stream.CanSeek);
@@ -146,13 +146,14 @@ public sealed class PinTests : StoreTest
     public void Segments_are_used_again_when_they_are_no_longer_pinned()
     {
         CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         for (int round = 0; round < 50; round++)
         {
             var pins = new List<PinnedValue>();
             for (int i = 0; i < 64; i++)
             {
-                Assert.True(store.Set($"{round}:{i}", TestBytes.Of(3000, seed: i)), $"round {round}, value {i}");
-                if (store.TryPin($"{round}:{i}", out PinnedValue? pinned))
+                Assert.True(cache.Set($"{round}:{i}", TestBytes.Of(3000, seed: i)), $"round {round}, value {i}");
+                if (cache.TryPin($"{round}:{i}", out PinnedValue? pinned))
                 {
                     pins.Add(pinned);
                 }
@@ -160,7 +161,7 @@ public sealed class PinTests : StoreTest
 
             for (int i = 0; i < 100; i++)
             {
-                store.Set($"filler {i}", new byte[2000]);
+                cache.Set($"filler {i}", new byte[2000]);
             }
 
             pins.ForEach(pin => pin.Dispose());
@@ -168,6 +169,6 @@ public sealed class PinTests : StoreTest
 
         StoreStatistics statistics = store.GetStatistics();
         Assert.True(statistics.SegmentBytes + ((long)statistics.FreeSegments * statistics.BytesPerSegment) <= statistics.FileBytes);
-        Assert.True(store.Set("last", "value"u8));
+        Assert.True(cache.Set("last", "value"u8));
     }
 }

@@ -10,10 +10,10 @@ public sealed class ScanTests : StoreTest
     {
         for (int i = 0; i < 1000; i++)
         {
-            Store.Set($"key {i}", TestBytes.Of(i), flags: (uint)i);
+            Cache.Set($"key {i}", TestBytes.Of(i), flags: (uint)i);
         }
 
-        StoreEntry[] entries = [.. Store.Entries()];
+        StoreEntry[] entries = [.. Cache.Entries()];
 
         Assert.Equal(1000, entries.Length);
         Assert.Equal(1000, entries.Select(entry => entry.KeyText).Distinct().Count());
@@ -24,16 +24,16 @@ public sealed class ScanTests : StoreTest
     [Fact]
     public void Expired_removed_and_cleared_entries_and_leases_are_not_listed()
     {
-        Store.Set("expired", "x"u8, TimeSpan.FromSeconds(1));
-        Store.Set("removed", "x"u8);
+        Cache.Set("expired", "x"u8, TimeSpan.FromSeconds(1));
+        Cache.Set("removed", "x"u8);
         Store.Collection("other").Set("cleared", "x"u8);
-        Store.AcquireLease("leased", TimeSpan.Zero, out StoreLease? lease);
-        Store.Set("here", "x"u8);
-        Store.Remove("removed");
+        Cache.AcquireLease("leased", TimeSpan.Zero, out StoreLease? lease);
+        Cache.Set("here", "x"u8);
+        Cache.Remove("removed");
         Store.Collection("other").Clear();
         Clock.Advance(TimeSpan.FromSeconds(1));
 
-        Assert.Equal(["here"], Store.Entries().Select(entry => entry.KeyText));
+        Assert.Equal(["here"], Cache.Entries().Select(entry => entry.KeyText));
         Assert.Empty(Store.Collection("other").Entries());
         lease!.Dispose();
     }
@@ -41,11 +41,11 @@ public sealed class ScanTests : StoreTest
     [Fact]
     public void Collections_list_their_own_keys()
     {
-        Store.Set("a", "x"u8);
+        Cache.Set("a", "x"u8);
         Store.Collection("one").Set("b", "x"u8);
         Store.Collection("two").Set("a", "x"u8);
 
-        Assert.Equal(["a"], Store.Entries().Select(entry => entry.KeyText));
+        Assert.Equal(["a"], Cache.Entries().Select(entry => entry.KeyText));
         Assert.Equal(["b"], Store.Collection("one").Entries().Select(entry => entry.KeyText));
         Assert.Equal(["a"], Store.Collection("two").Entries().Select(entry => entry.KeyText));
     }
@@ -55,7 +55,7 @@ public sealed class ScanTests : StoreTest
     {
         foreach (string key in (string[])["book:1", "book:2", "book:10", "film:1", "b"])
         {
-            Store.Set(key, "x"u8);
+            Cache.Set(key, "x"u8);
         }
 
         Assert.Equal(["book:1", "book:10", "book:2"], Keys(KeyFilter.Prefix("book:")));
@@ -76,7 +76,7 @@ public sealed class ScanTests : StoreTest
         Assert.Throws<ArgumentNullException>(() =>
         {
             var cursor = default(ScanCursor);
-            Store.Scan(ref cursor, null, null!);
+            Cache.Scan(ref cursor, null, null!);
         });
     }
 
@@ -85,14 +85,14 @@ public sealed class ScanTests : StoreTest
     {
         for (int i = 0; i < 2000; i++)
         {
-            Store.Set($"key {i}", "x"u8);
+            Cache.Set($"key {i}", "x"u8);
         }
 
         var seen = new List<string>();
         var cursor = default(ScanCursor);
         CairnStore[] stores = [Store, OpenAgain()];
         int steps = 0;
-        while (stores[steps % 2].Scan(ref cursor, null, (key, _) => seen.Add(Encoding.UTF8.GetString(key))))
+        while (stores[steps % 2].DefaultCollection.Scan(ref cursor, null, (key, _) => seen.Add(Encoding.UTF8.GetString(key))))
         {
             cursor = new ScanCursor(cursor.Position);
             steps++;
@@ -101,7 +101,7 @@ public sealed class ScanTests : StoreTest
         Assert.True(steps > 2);
         Assert.Equal(2000, seen.Count);
         Assert.Equal(2000, seen.Distinct(StringComparer.Ordinal).Count());
-        Assert.False(Store.Scan(ref cursor, null, (_, _) => Assert.Fail("The scan was over.")));
+        Assert.False(Cache.Scan(ref cursor, null, (_, _) => Assert.Fail("The scan was over.")));
     }
 
     [Fact]
@@ -109,38 +109,38 @@ public sealed class ScanTests : StoreTest
     {
         for (int i = 0; i < 500; i++)
         {
-            Store.Set($"key {i}", "x"u8);
+            Cache.Set($"key {i}", "x"u8);
         }
 
         var cursor = default(ScanCursor);
         int visited = 0;
-        while (Store.Scan(ref cursor, null, (key, _) =>
+        while (Cache.Scan(ref cursor, null, (key, _) =>
         {
             visited++;
-            Store.Remove(key);
+            Cache.Remove(key);
         }))
         {
         }
 
         Assert.Equal(500, visited);
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
     }
 
     [Fact]
     public void Exception_of_a_visitor_ends_the_scan_and_leaves_the_cursor()
     {
-        Store.Set("key", "x"u8);
+        Cache.Set("key", "x"u8);
         var cursor = default(ScanCursor);
 
         Assert.Throws<FormatException>(() =>
         {
-            while (Store.Scan(ref cursor, null, (_, _) => throw new FormatException()))
+            while (Cache.Scan(ref cursor, null, (_, _) => throw new FormatException()))
             {
             }
         });
 
         int visited = 0;
-        while (Store.Scan(ref cursor, null, (_, _) => visited++))
+        while (Cache.Scan(ref cursor, null, (_, _) => visited++))
         {
         }
 
@@ -153,7 +153,7 @@ public sealed class ScanTests : StoreTest
         const int Kept = 2000;
         for (int i = 0; i < Kept; i++)
         {
-            Store.Set($"kept {i}", "x"u8);
+            Cache.Set($"kept {i}", "x"u8);
         }
 
         using var stop = new CancellationTokenSource();
@@ -165,21 +165,21 @@ public sealed class ScanTests : StoreTest
                 string key = $"passing {random.Next(5000)}";
                 if (random.Next(2) == 0)
                 {
-                    Store.Set(key, TestBytes.Of(random.Next(50)));
+                    Cache.Set(key, TestBytes.Of(random.Next(50)));
                 }
                 else
                 {
-                    Store.Remove(key);
+                    Cache.Remove(key);
                 }
 
                 // A new value at a new place in the log, but the same key.
-                Store.Set($"kept {random.Next(Kept)}", TestBytes.Of(random.Next(20)));
+                Cache.Set($"kept {random.Next(Kept)}", TestBytes.Of(random.Next(20)));
             }
         });
 
         for (int round = 0; round < 10; round++)
         {
-            string[] seen = [.. Store.Entries(KeyFilter.Prefix("kept ")).Select(entry => entry.KeyText)];
+            string[] seen = [.. Cache.Entries(KeyFilter.Prefix("kept ")).Select(entry => entry.KeyText)];
             Assert.Equal(Kept, seen.Length);
             Assert.Equal(Kept, seen.Distinct(StringComparer.Ordinal).Count());
         }
@@ -190,5 +190,5 @@ public sealed class ScanTests : StoreTest
     }
 
     private string[] Keys(KeyFilter filter) =>
-        [.. Store.Entries(filter).Select(entry => entry.KeyText).Order(StringComparer.Ordinal)];
+        [.. Cache.Entries(filter).Select(entry => entry.KeyText).Order(StringComparer.Ordinal)];
 }

@@ -14,7 +14,7 @@ public sealed class ScarceCellTests : StoreTest
     [Fact]
     public void Pins_of_one_value_take_one_cell_however_many_they_are()
     {
-        Store.Set("key", TestBytes.Of(LongBytes));
+        Cache.Set("key", TestBytes.Of(LongBytes));
 
         List<PinnedValue> pins = [.. Enumerable.Range(0, 1000).Select(_ => PinOf("key"))];
 
@@ -28,17 +28,18 @@ public sealed class ScarceCellTests : StoreTest
     public void Shared_cell_protects_its_segment_until_the_last_pin_is_given_up()
     {
         CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         byte[] value = TestBytes.Of(3000);
-        store.Set("key", value);
-        Assert.True(store.TryPin("key", out PinnedValue? first));
-        Assert.True(store.TryPin("key", out PinnedValue? second));
+        cache.Set("key", value);
+        Assert.True(cache.TryPin("key", out PinnedValue? first));
+        Assert.True(cache.TryPin("key", out PinnedValue? second));
 
         first.Dispose();
         Fill(store);
         Assert.Equal(value, second.Value.ToArray());
 
-        Assert.True(store.Set("key", value));
-        Assert.True(store.TryPin("key", out PinnedValue? third)); // It is in another segment, and therefore uses another cell.
+        Assert.True(cache.Set("key", value));
+        Assert.True(cache.TryPin("key", out PinnedValue? third)); // It is in another segment, and therefore uses another cell.
         second.Dispose();
         Fill(store);
         Assert.Equal(value, third.Value.ToArray());
@@ -53,8 +54,8 @@ public sealed class ScarceCellTests : StoreTest
         List<PinnedValue> pins = PinOthers(store, 80);
 
         Assert.Equal(OwnerTable.BriefCells, FreeCells(store));
-        Assert.True(store.Set("another", TestBytes.Of(LongBytes)));
-        Assert.Equal(TestBytes.Of(LongBytes), store.Get("another"));
+        Assert.True(store.DefaultCollection.Set("another", TestBytes.Of(LongBytes)));
+        Assert.Equal(TestBytes.Of(LongBytes), store.DefaultCollection.Get("another"));
         pins.ForEach(pin => pin.Dispose());
         Assert.Equal(StoreLayout.HazardCellsPerOwner, FreeCells(store));
     }
@@ -67,7 +68,7 @@ public sealed class ScarceCellTests : StoreTest
         List<PinnedValue> pins = PinOthers(store, 80);
         for (int i = 0; i < 80; i++)
         {
-            store.Set($"other {i}", "new"u8);
+            store.DefaultCollection.Set($"other {i}", "new"u8);
         }
 
         for (int i = 0; i < 80; i++)
@@ -82,7 +83,7 @@ public sealed class ScarceCellTests : StoreTest
     [Fact]
     public void Pin_that_only_shares_finds_no_cell_until_another_pins_the_segment()
     {
-        Store.Set("key", TestBytes.Of(LongBytes));
+        Cache.Set("key", TestBytes.Of(LongBytes));
 
         Assert.Equal(PinStatus.NoFreeCell, TryPin("key", PinTerm.LastingIfShared, out _));
         using PinnedValue other = PinOf("key");
@@ -93,7 +94,7 @@ public sealed class ScarceCellTests : StoreTest
     [Fact]
     public void Entry_longer_than_may_be_copied_finds_no_cell_and_a_missing_one_is_missing()
     {
-        Store.Set("key", TestBytes.Of(LongBytes));
+        Cache.Set("key", TestBytes.Of(LongBytes));
         using var held = new HeldCells(Store);
 
         Assert.Equal(PinStatus.NoFreeCell, TryPin("key", PinTerm.Brief, out _, LongBytes));
@@ -113,23 +114,23 @@ public sealed class ScarceCellTests : StoreTest
     public void Every_read_gives_the_value_when_no_cell_is_free(int length)
     {
         byte[] value = TestBytes.Of(length);
-        Store.Set("key", value, Expiration.Sliding(TimeSpan.FromMinutes(5)), flags: 7);
+        Cache.Set("key", value, Expiration.Sliding(TimeSpan.FromMinutes(5)), flags: 7);
         using var held = new HeldCells(Store);
         var writer = new ArrayBufferWriter<byte>();
 
-        Assert.Equal(value, Store.Get("key"));
-        Assert.True(Store.TryPeek("key", writer, out EntryInfo info));
+        Assert.Equal(value, Cache.Get("key"));
+        Assert.True(Cache.TryPeek("key", writer, out EntryInfo info));
         Assert.Equal(value, writer.WrittenSpan.ToArray());
         Assert.Equal(7u, info.Flags);
-        Assert.True(Store.Read("key", value, static (bytes, _, expected) => Assert.Equal(expected, bytes.ToArray())));
+        Assert.True(Cache.Read("key", value, static (bytes, _, expected) => Assert.Equal(expected, bytes.ToArray())));
         using PinnedValue pinned = PinOf("key");
-        using Stream stream = Store.OpenRead("key")!;
-        Store.Remove("key");
+        using Stream stream = Cache.OpenRead("key")!;
+        Cache.Remove("key");
         Assert.Equal(value, pinned.Value.ToArray());
         Assert.Equal(length, stream.Length);
-        Assert.False(Store.TryPin("key", out _));
-        Assert.False(Store.Read("key", 0, static (_, _, _) => Assert.Fail("There is no value.")));
-        Assert.False(Store.TryPeek("key", writer, out _));
+        Assert.False(Cache.TryPin("key", out _));
+        Assert.False(Cache.Read("key", 0, static (_, _, _) => Assert.Fail("There is no value.")));
+        Assert.False(Cache.TryPeek("key", writer, out _));
     }
 
     [Fact]
@@ -137,12 +138,13 @@ public sealed class ScarceCellTests : StoreTest
     {
         byte[] value = TestBytes.Of(LongBytes);
         CairnStore store = Open(Options with { Path = PathOf("encrypted.cairn"), Encryption = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes)) });
-        store.Set("key", value);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", value);
         using var held = new HeldCells(store);
         var writer = new ArrayBufferWriter<byte>();
 
-        Assert.Equal(value, store.Get("key"));
-        Assert.True(store.TryPeek("key", writer, out _));
+        Assert.Equal(value, cache.Get("key"));
+        Assert.True(cache.TryPeek("key", writer, out _));
         Assert.Equal(value, writer.WrittenSpan.ToArray());
     }
 
@@ -150,16 +152,16 @@ public sealed class ScarceCellTests : StoreTest
     public void Long_value_is_touched_and_joined_or_left_alone_when_no_cell_is_free()
     {
         byte[] value = TestBytes.Of(LongBytes);
-        Store.Set("key", value);
+        Cache.Set("key", value);
         using (new HeldCells(Store))
         {
             // Writing the new entry needs a cell of its own: there is no room, and the old value stays.
-            Assert.Equal(WriteStatus.NoRoom, Store.Touch("key", Expiration.After(TimeSpan.FromHours(1))));
-            Assert.Equal(value, Store.Get("key"));
+            Assert.Equal(WriteStatus.NoRoom, Cache.Touch("key", Expiration.After(TimeSpan.FromHours(1))));
+            Assert.Equal(value, Cache.Get("key"));
         }
 
-        Assert.Equal(WriteStatus.Stored, Store.Touch("key", Expiration.After(TimeSpan.FromHours(1))));
-        Assert.Equal(value, Store.Get("key"));
+        Assert.Equal(WriteStatus.Stored, Cache.Touch("key", Expiration.After(TimeSpan.FromHours(1))));
+        Assert.Equal(value, Cache.Get("key"));
     }
 
     [Theory]
@@ -167,27 +169,27 @@ public sealed class ScarceCellTests : StoreTest
     [InlineData(50_000)]
     public void Writing_when_no_cell_is_free_stores_the_value_or_leaves_none(int length)
     {
-        Store.Set("other", "old"u8);
+        Cache.Set("other", "old"u8);
         using (new HeldCells(Store))
         {
-            bool isStored = Store.Set("other", TestBytes.Of(length));
+            bool isStored = Cache.Set("other", TestBytes.Of(length));
 
-            Assert.Equal(isStored ? TestBytes.Of(length) : null, Store.Get("other"));
+            Assert.Equal(isStored ? TestBytes.Of(length) : null, Cache.Get("other"));
         }
 
-        Assert.True(Store.Set("other", TestBytes.Of(length)));
+        Assert.True(Cache.Set("other", TestBytes.Of(length)));
     }
 
     [Fact]
     public void Damaged_value_is_a_miss_when_no_cell_is_free()
     {
-        Store.Set("key", TestBytes.Of(LongBytes));
+        Cache.Set("key", TestBytes.Of(LongBytes));
         Damage("key");
         using var held = new HeldCells(Store);
 
-        Assert.False(Store.TryPin("key", out _));
+        Assert.False(Cache.TryPin("key", out _));
         Assert.Equal(1, Store.GetStatistics().DamagedEntries);
-        Assert.False(Store.Contains("key"));
+        Assert.False(Cache.Contains("key"));
     }
 
     [Fact]
@@ -195,6 +197,7 @@ public sealed class ScarceCellTests : StoreTest
     {
         const int Keys = 40;
         using CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         static byte[] ValueOf(int key) => TestBytes.Of(700, seed: key);
 
         await Task.WhenAll(Enumerable.Range(0, 4).Select(thread => OwnThread.Run(() =>
@@ -204,16 +207,16 @@ public sealed class ScarceCellTests : StoreTest
             for (int turn = 0; turn < 20_000; turn++)
             {
                 int key = random.Next(Keys);
-                if (store.TryPin($"{key}", out PinnedValue? pinned))
+                if (cache.TryPin($"{key}", out PinnedValue? pinned))
                 {
                     pins.Enqueue((key, pinned));
                 }
                 else
                 {
-                    store.Set($"{key}", ValueOf(key));
+                    cache.Set($"{key}", ValueOf(key));
                 }
 
-                store.Set($"filler {random.Next(2000)}", new byte[300]);
+                cache.Set($"filler {random.Next(2000)}", new byte[300]);
                 while (pins.Count > random.Next(8))
                 {
                     (int pinnedKey, PinnedValue pin) = pins.Dequeue();
@@ -235,7 +238,7 @@ public sealed class ScarceCellTests : StoreTest
     {
         for (int i = 0; i < 3_000; i++)
         {
-            store.Set($"filler {i}", TestBytes.Of(2_000, seed: i));
+            store.DefaultCollection.Set($"filler {i}", TestBytes.Of(2_000, seed: i));
         }
     }
 
@@ -246,8 +249,8 @@ public sealed class ScarceCellTests : StoreTest
         var pins = new List<PinnedValue>();
         for (int i = 0; i < count; i++)
         {
-            Assert.True(store.Set($"other {i}", TestBytes.Of(LongBytes, seed: i)));
-            Assert.True(store.TryPin($"other {i}", out PinnedValue? pinned), $"Value {i} is pinned.");
+            Assert.True(store.DefaultCollection.Set($"other {i}", TestBytes.Of(LongBytes, seed: i)));
+            Assert.True(store.DefaultCollection.TryPin($"other {i}", out PinnedValue? pinned), $"Value {i} is pinned.");
             pins.Add(pinned);
         }
 
@@ -256,7 +259,7 @@ public sealed class ScarceCellTests : StoreTest
 
     private PinnedValue PinOf(string key)
     {
-        Assert.True(Store.TryPin(key, out PinnedValue? pinned));
+        Assert.True(Cache.TryPin(key, out PinnedValue? pinned));
         return pinned;
     }
 

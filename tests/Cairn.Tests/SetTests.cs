@@ -17,9 +17,9 @@ public sealed class SetTests : StoreTest
     {
         byte[] value = TestBytes.Of(length);
 
-        Assert.True(Store.Set("key", value));
+        Assert.True(Cache.Set("key", value));
 
-        Assert.Equal(value, Store.Get("key"));
+        Assert.Equal(value, Cache.Get("key"));
     }
 
     [Fact]
@@ -30,8 +30,8 @@ public sealed class SetTests : StoreTest
 
         foreach (int length in lengths)
         {
-            Assert.True(Store.Set("key", TestBytes.Of(length)), $"{length} bytes");
-            Assert.Equal(TestBytes.Of(length), Store.Get("key"));
+            Assert.True(Cache.Set("key", TestBytes.Of(length)), $"{length} bytes");
+            Assert.Equal(TestBytes.Of(length), Cache.Get("key"));
         }
     }
 
@@ -43,8 +43,8 @@ public sealed class SetTests : StoreTest
 
         foreach (int length in Enumerable.Range((64 * 1024) - 40, 60))
         {
-            Assert.True(store.Set("key", TestBytes.Of(length)));
-            Assert.Equal(TestBytes.Of(length), store.Get("key"));
+            Assert.True(store.DefaultCollection.Set("key", TestBytes.Of(length)));
+            Assert.Equal(TestBytes.Of(length), store.DefaultCollection.Get("key"));
         }
     }
 
@@ -53,28 +53,28 @@ public sealed class SetTests : StoreTest
     {
         Assert.Equal(1 << 20, Store.MaxValueBytes);
 
-        Assert.True(Store.Set("key", TestBytes.Of(Store.MaxValueBytes)));
+        Assert.True(Cache.Set("key", TestBytes.Of(Store.MaxValueBytes)));
 
-        Assert.Equal(TestBytes.Of(Store.MaxValueBytes), Store.Get("key"));
-        var tooLong = Assert.Throws<ArgumentOutOfRangeException>(() => Store.Set("key", new byte[Store.MaxValueBytes + 1]));
+        Assert.Equal(TestBytes.Of(Store.MaxValueBytes), Cache.Get("key"));
+        var tooLong = Assert.Throws<ArgumentOutOfRangeException>(() => Cache.Set("key", new byte[Store.MaxValueBytes + 1]));
         Assert.Contains("1,048,576", tooLong.Message, StringComparison.Ordinal);
-        Assert.Throws<ArgumentOutOfRangeException>(() => Store.Add("key", new byte[Store.MaxValueBytes + 1]));
-        Assert.Equal(TestBytes.Of(Store.MaxValueBytes), Store.Get("key"));
+        Assert.Throws<ArgumentOutOfRangeException>(() => Cache.Add("key", new byte[Store.MaxValueBytes + 1]));
+        Assert.Equal(TestBytes.Of(Store.MaxValueBytes), Cache.Get("key"));
     }
 
     [Fact]
     public void Later_value_replaces_the_earlier_with_its_flags_and_expiration()
     {
-        Store.Set("key", "one"u8, TimeSpan.FromSeconds(1), flags: 1);
+        Cache.Set("key", "one"u8, TimeSpan.FromSeconds(1), flags: 1);
 
-        Store.Set("key", "two"u8);
+        Cache.Set("key", "two"u8);
 
-        Assert.Equal("two", Store.GetString("key"));
-        Store.TryGetInfo("key", out EntryInfo info);
+        Assert.Equal("two", Cache.GetString("key"));
+        Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(0u, info.Flags);
         Assert.Null(info.ExpiresAt);
         Clock.Advance(TimeSpan.FromDays(1000));
-        Assert.True(Store.Contains("key"));
+        Assert.True(Cache.Contains("key"));
     }
 
     [Fact]
@@ -83,23 +83,23 @@ public sealed class SetTests : StoreTest
         ulong before = 0;
         Action[] writes =
         [
-            () => Store.Set("key", "1"u8),
-            () => Store.Set("key", "1"u8),
-            () => Store.Replace("key", "2"u8),
-            () => Store.Append("key", "3"u8),
-            () => Store.Prepend("key", "4"u8),
-            () => Store.Increment("key", 1, out _),
-            () => Store.Touch("key", Expiration.None),
-            () => Store.Set("key", new byte[100_000]),
-            () => Store.Remove("key"),
-            () => Store.Add("key", "5"u8),
-            () => Store.Clear(),
-            () => Store.Set("key", "6"u8),
+            () => Cache.Set("key", "1"u8),
+            () => Cache.Set("key", "1"u8),
+            () => Cache.Replace("key", "2"u8),
+            () => Cache.Append("key", "3"u8),
+            () => Cache.Prepend("key", "4"u8),
+            () => Cache.Increment("key", 1, out _),
+            () => Cache.Touch("key", Expiration.None),
+            () => Cache.Set("key", new byte[100_000]),
+            () => Cache.Remove("key"),
+            () => Cache.Add("key", "5"u8),
+            () => Cache.Clear(),
+            () => Cache.Set("key", "6"u8),
         ];
         foreach (Action write in writes)
         {
             write();
-            if (Store.TryGetInfo("key", out EntryInfo info))
+            if (Cache.TryGetInfo("key", out EntryInfo info))
             {
                 Assert.True(info.Version > before);
                 before = info.Version;
@@ -115,34 +115,34 @@ public sealed class SetTests : StoreTest
     [InlineData(300_000)]
     public void Set_with_a_moment_that_has_passed_removes_the_key(int length)
     {
-        Store.Set("key", "old"u8);
+        Cache.Set("key", "old"u8);
 
-        Assert.True(Store.Set("key", new byte[length], Expiration.At(Clock.Now)));
+        Assert.True(Cache.Set("key", new byte[length], Expiration.At(Clock.Now)));
 
-        Assert.False(Store.Contains("key"));
+        Assert.False(Cache.Contains("key"));
     }
 
     [Fact]
     public void Removed_value_is_gone_and_was_there_once()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
-        Assert.True(Store.Remove("key"));
+        Assert.True(Cache.Remove("key"));
 
-        Assert.False(Store.Contains("key"));
-        Assert.False(Store.Remove("key"));
-        Assert.False(Store.Remove("never written"));
+        Assert.False(Cache.Contains("key"));
+        Assert.False(Cache.Remove("key"));
+        Assert.False(Cache.Remove("never written"));
     }
 
     [Fact]
     public void Removing_an_expired_value_finds_none()
     {
-        Store.Set("key", "value"u8, TimeSpan.FromSeconds(1));
+        Cache.Set("key", "value"u8, TimeSpan.FromSeconds(1));
         Clock.Advance(TimeSpan.FromSeconds(1));
 
-        Assert.False(Store.Remove("key"));
+        Assert.False(Cache.Remove("key"));
 
-        Assert.False(Store.TryGetStale("key", new byte[8], out _));
+        Assert.False(Cache.TryGetStale("key", new byte[8], out _));
     }
 
     [Theory]
@@ -156,11 +156,11 @@ public sealed class SetTests : StoreTest
         byte[] value = TestBytes.Of(length);
         using var source = new MemoryStream([.. value, 1, 2, 3]);
 
-        Assert.True(Store.Set("key", source, length, TimeSpan.FromSeconds(5), flags: 9));
+        Assert.True(Cache.Set("key", source, length, TimeSpan.FromSeconds(5), flags: 9));
 
-        Assert.Equal(value, Store.Get("key"));
+        Assert.Equal(value, Cache.Get("key"));
         Assert.Equal(length, source.Position);
-        Store.TryGetInfo("key", out EntryInfo info);
+        Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(9u, info.Flags);
         Assert.Equal(Clock.Now + TimeSpan.FromSeconds(5), info.ExpiresAt);
     }
@@ -170,14 +170,14 @@ public sealed class SetTests : StoreTest
     [InlineData(500_000)]
     public void Stream_that_ends_early_leaves_the_earlier_value(int length)
     {
-        Store.Set("key", "old"u8);
+        Cache.Set("key", "old"u8);
         using var source = new MemoryStream(TestBytes.Of(length - 1));
 
-        Assert.Throws<EndOfStreamException>(() => Store.Set("key", source, length));
+        Assert.Throws<EndOfStreamException>(() => Cache.Set("key", source, length));
 
-        Assert.Equal("old", Store.GetString("key"));
-        Assert.True(Store.Set("key", "new"u8));
-        Assert.Equal("new", Store.GetString("key"));
+        Assert.Equal("old", Cache.GetString("key"));
+        Assert.True(Cache.Set("key", "new"u8));
+        Assert.Equal("new", Cache.GetString("key"));
     }
 
     [Fact]
@@ -186,34 +186,34 @@ public sealed class SetTests : StoreTest
         for (int i = 0; i < 100; i++)
         {
             using var source = new MemoryStream(new byte[1000]);
-            Assert.Throws<EndOfStreamException>(() => Store.Set("key", source, 1 << 20));
+            Assert.Throws<EndOfStreamException>(() => Cache.Set("key", source, 1 << 20));
         }
 
-        Assert.True(Store.Set("key", TestBytes.Of(1 << 20)));
-        Assert.Equal(TestBytes.Of(1 << 20), Store.Get("key"));
+        Assert.True(Cache.Set("key", TestBytes.Of(1 << 20)));
+        Assert.Equal(TestBytes.Of(1 << 20), Cache.Get("key"));
     }
 
     [Fact]
     public void Length_of_a_stream_is_checked()
     {
-        Assert.Throws<ArgumentOutOfRangeException>(() => Store.Set("key", new MemoryStream(), -1));
-        Assert.Throws<ArgumentOutOfRangeException>(() => Store.Set("key", new MemoryStream(), Store.MaxValueBytes + 1));
+        Assert.Throws<ArgumentOutOfRangeException>(() => Cache.Set("key", new MemoryStream(), -1));
+        Assert.Throws<ArgumentOutOfRangeException>(() => Cache.Set("key", new MemoryStream(), Store.MaxValueBytes + 1));
     }
 
     [Fact]
     public void Stream_may_use_the_store_while_it_is_read()
     {
-        Store.Set("key", "old"u8);
+        Cache.Set("key", "old"u8);
         using var source = new CallingStream(() =>
         {
-            Assert.Equal("old", Store.GetString("key"));
-            Store.Set("other", "value"u8);
+            Assert.Equal("old", Cache.GetString("key"));
+            Cache.Set("other", "value"u8);
         });
 
-        Assert.True(Store.Set("key", source, 200_000));
+        Assert.True(Cache.Set("key", source, 200_000));
 
-        Assert.Equal(200_000, Store.Get("key")!.Length);
-        Assert.Equal("value", Store.GetString("other"));
+        Assert.Equal(200_000, Cache.Get("key")!.Length);
+        Assert.Equal("value", Cache.GetString("other"));
     }
 
     [Fact]
@@ -221,8 +221,8 @@ public sealed class SetTests : StoreTest
     {
         foreach (uint flags in (uint[])[0, 1, 0x8000_0000, 0xFFFF_FFFF, 0x1234_5678])
         {
-            Store.Set("key", "value"u8, flags: flags);
-            Assert.True(Store.TryGetInfo("key", out EntryInfo info));
+            Cache.Set("key", "value"u8, flags: flags);
+            Assert.True(Cache.TryGetInfo("key", out EntryInfo info));
             Assert.Equal(flags, info.Flags);
         }
     }

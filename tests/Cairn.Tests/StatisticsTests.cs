@@ -8,16 +8,16 @@ public sealed class StatisticsTests : StoreTest
     {
         for (int i = 0; i < 10; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(100));
+            Cache.Set($"{i}", TestBytes.Of(100));
         }
 
         for (int i = 0; i < 15; i++)
         {
-            Store.Get($"{i}");
+            Cache.Get($"{i}");
         }
 
-        Store.Remove("1");
-        Store.Remove("nothing");
+        Cache.Remove("1");
+        Cache.Remove("nothing");
 
         StoreStatistics statistics = Store.GetStatistics();
         Assert.Equal(9, statistics.Entries);
@@ -40,8 +40,8 @@ public sealed class StatisticsTests : StoreTest
     {
         for (int i = 0; i < 20_000; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(i % 1000));
-            Store.Get($"{i / 2}");
+            Cache.Set($"{i}", TestBytes.Of(i % 1000));
+            Cache.Get($"{i / 2}");
         }
 
         StoreStatistics statistics = Store.GetStatistics();
@@ -53,7 +53,7 @@ public sealed class StatisticsTests : StoreTest
         Assert.Equal(20_000, statistics.Sets);
         Assert.Equal(20_000, statistics.Hits + statistics.Misses);
         Assert.True(statistics.Evictions > 0);
-        Assert.Equal(Store.Entries().Count(), statistics.Entries);
+        Assert.Equal(Cache.Entries().Count(), statistics.Entries);
         Assert.Equal(statistics.Sets - statistics.Evictions, statistics.Entries);
     }
 
@@ -64,7 +64,7 @@ public sealed class StatisticsTests : StoreTest
         var random = new Random(5);
         for (int i = 0; i < 20_000; i++)
         {
-            CairnCollection target = random.Next(2) == 0 ? Store : other;
+            CairnCollection target = random.Next(2) == 0 ? Cache : other;
             string key = $"{random.Next(2000)}";
             switch (random.Next(8))
             {
@@ -89,8 +89,8 @@ public sealed class StatisticsTests : StoreTest
         StoreStatistics statistics = Store.GetStatistics();
         CollectionStatistics ofOther = Assert.Single(statistics.Collections);
         Assert.Equal(other.Entries().Count(), ofOther.Entries);
-        Assert.Equal(Store.Entries().Count() + ofOther.Entries, statistics.Entries);
-        long values = Store.Entries().Concat(other.Entries()).Sum(entry => (long)entry.Info.ValueBytes);
+        Assert.Equal(Cache.Entries().Count() + ofOther.Entries, statistics.Entries);
+        long values = Cache.Entries().Concat(other.Entries()).Sum(entry => (long)entry.Info.ValueBytes);
         Assert.InRange(statistics.Bytes, values, values + (statistics.Entries * 64));
         Assert.Equal(0, statistics.DamagedEntries);
         Assert.Equal(0, statistics.Recoveries);
@@ -102,10 +102,10 @@ public sealed class StatisticsTests : StoreTest
     {
         for (int i = 0; i < 5_000; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(3000));
+            Cache.Set($"{i}", TestBytes.Of(3000));
             if (i % 100 == 0)
             {
-                Store.Set($"large {i}", TestBytes.Of(100_000));
+                Cache.Set($"large {i}", TestBytes.Of(100_000));
             }
         }
 
@@ -117,11 +117,11 @@ public sealed class StatisticsTests : StoreTest
     [Fact]
     public void Hits_of_other_openings_are_counted_also_when_they_have_closed()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
         CairnStore other = Open(Options);
         for (int i = 0; i < 7; i++)
         {
-            other.Get("key");
+            other.DefaultCollection.Get("key");
         }
 
         Assert.Equal(2, Store.GetStatistics().Openings);
@@ -136,8 +136,8 @@ public sealed class StatisticsTests : StoreTest
     public void Statistics_survive_closing_and_opening()
     {
         CairnStore first = Open(Options);
-        first.Set("key", "value"u8);
-        first.Get("key");
+        first.DefaultCollection.Set("key", "value"u8);
+        first.DefaultCollection.Get("key");
         first.Dispose();
 
         StoreStatistics statistics = Store.GetStatistics();
@@ -152,7 +152,7 @@ public sealed class StatisticsTests : StoreTest
     {
         for (int i = 1; i <= 100; i++)
         {
-            (i % 2 == 0 ? Store : Store.Collection("odd")).Set($"{i}", new byte[i * 100]);
+            (i % 2 == 0 ? Cache : Store.Collection("odd")).Set($"{i}", new byte[i * 100]);
         }
 
         IReadOnlyList<EntrySize> biggest = Store.GetBiggestKeys(3);
@@ -171,7 +171,7 @@ public sealed class StatisticsTests : StoreTest
     {
         foreach (int length in (int[])[0, 1, 2, 3, 4, 7, 8, 1023, 1024])
         {
-            Store.Set($"{length}", new byte[length]);
+            Cache.Set($"{length}", new byte[length]);
         }
 
         SizeHistogram histogram = Store.GetSizeHistogram();

@@ -64,7 +64,7 @@ public sealed class StoreOptionsTests : StoreTest
 
         Assert.InRange(length, capacityBytes - (2L * store.GetStatistics().BytesPerSegment), capacityBytes);
         Assert.Equal(Math.Min(capacityBytes / 8, StoreLimits.MaxValueBytes), store.MaxValueBytes);
-        Assert.True(store.Set("key", new byte[store.MaxValueBytes]));
+        Assert.True(store.DefaultCollection.Set("key", new byte[store.MaxValueBytes]));
     }
 
     [Fact]
@@ -105,7 +105,7 @@ public sealed class StoreOptionsTests : StoreTest
     [Fact]
     public void Existing_file_keeps_its_sizes_whatever_is_asked_for()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
         CairnStore other = Open(Options with
         {
@@ -115,12 +115,12 @@ public sealed class StoreOptionsTests : StoreTest
             LockTimeout = TimeSpan.FromSeconds(7),
         });
 
-        Assert.Equal("value", other.GetString("key"));
+        Assert.Equal("value", other.DefaultCollection.GetString("key"));
         Assert.Equal(Store.MaxValueBytes, other.MaxValueBytes);
         Assert.Equal(Store.GetStatistics().FileBytes, other.GetStatistics().FileBytes);
         Assert.Equal(TimeSpan.FromSeconds(7), other.Options.LockTimeout);
-        Assert.True(other.Set("key", "other"u8));
-        Assert.Equal("other", Store.GetString("key"));
+        Assert.True(other.DefaultCollection.Set("key", "other"u8));
+        Assert.Equal("other", Cache.GetString("key"));
     }
 
     [Fact]
@@ -128,8 +128,8 @@ public sealed class StoreOptionsTests : StoreTest
     {
         CairnStore store = Open(Options with { PreTouch = true });
 
-        Assert.True(store.Set("key", "value"u8));
-        Assert.Equal("value", store.GetString("key"));
+        Assert.True(store.DefaultCollection.Set("key", "value"u8));
+        Assert.Equal("value", store.DefaultCollection.GetString("key"));
     }
 
     [Fact]
@@ -151,7 +151,7 @@ public sealed class StoreOptionsTests : StoreTest
 
         string warning = Assert.Single(store.Warnings);
         Assert.Contains($"more than the {ByteText.Of(limit)} that this machine", warning, StringComparison.Ordinal);
-        Assert.True(store.Set("key", "value"u8));
+        Assert.True(store.DefaultCollection.Set("key", "value"u8));
         Assert.Empty(Open(Options with { Path = PathOf("small.cairn") }).Warnings);
     }
 }

@@ -22,7 +22,7 @@ internal static class StoreRoles
         var pins = new List<PinnedValue>();
         foreach (string key in args[1..])
         {
-            if (store.TryPin(key, out PinnedValue? pinned))
+            if (store.DefaultCollection.TryPin(key, out PinnedValue? pinned))
             {
                 pins.Add(pinned);
             }
@@ -47,7 +47,7 @@ internal static class StoreRoles
 
         foreach (string key in args[1..])
         {
-            store.Set(key, "held"u8);
+            store.DefaultCollection.Set(key, "held"u8);
         }
 
         Console.WriteLine("holding");
@@ -63,7 +63,7 @@ internal static class StoreRoles
         int count = int.Parse(args[2], CultureInfo.InvariantCulture);
         for (int i = 0; i < count; i++)
         {
-            store.Set($"{args[1]}:{i}", "value"u8);
+            store.DefaultCollection.Set($"{args[1]}:{i}", "value"u8);
         }
 
         Console.WriteLine("written");
@@ -78,8 +78,8 @@ internal static class StoreRoles
         {
             string[] words = line.Split(' ');
             Console.WriteLine(words[0] == "set"
-                ? $"{store.Set(words[1], Encoding.UTF8.GetBytes(words[2]))}"
-                : store.GetString(words[1]) ?? "none");
+                ? $"{store.DefaultCollection.Set(words[1], Encoding.UTF8.GetBytes(words[2]))}"
+                : store.DefaultCollection.GetString(words[1]) ?? "none");
         }
     }
 
@@ -87,7 +87,7 @@ internal static class StoreRoles
     public static void HoldLease(string[] args)
     {
         CairnStore store = CairnStore.Open(OptionsFor(args[0]) with { TimeProvider = new ManualClock() });
-        Console.WriteLine(store.AcquireLease(args[1], TimeSpan.Zero, out _));
+        Console.WriteLine(store.DefaultCollection.AcquireLease(args[1], TimeSpan.Zero, out _));
         Console.ReadLine();
     }
 
@@ -110,8 +110,8 @@ internal static class StoreRoles
         };
         for (int i = 0; ; i++)
         {
-            store.Set($"key:{random.Next(10_000)}", new byte[i % 50 == 0 ? random.Next(100_000, 300_000) : random.Next(2_000)]);
-            store.Get($"key:{random.Next(10_000)}");
+            store.DefaultCollection.Set($"key:{random.Next(10_000)}", new byte[i % 50 == 0 ? random.Next(100_000, 300_000) : random.Next(2_000)]);
+            store.DefaultCollection.Get($"key:{random.Next(10_000)}");
         }
     }
 
@@ -128,10 +128,10 @@ internal static class StoreRoles
         int written = (int)(most / 2_000);
         for (int i = 0; i < written; i++)
         {
-            store.Set($"{i}", TestBytes.Of(2_000, seed: i));
+            store.DefaultCollection.Set($"{i}", TestBytes.Of(2_000, seed: i));
         }
 
-        int found = Enumerable.Range(0, written).Count(i => store.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(2_000, seed: i)));
+        int found = Enumerable.Range(0, written).Count(i => store.DefaultCollection.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(2_000, seed: i)));
         StoreStatistics statistics = store.GetStatistics();
         Console.WriteLine($"{found} {written - statistics.Evictions} {statistics.FileBytes}");
         Console.WriteLine(statistics.GrowthFailure);

@@ -17,6 +17,9 @@ public abstract class StoreTest : IDisposable
 
     private protected CairnStore Store => _store ??= Open(Options);
 
+    /// <summary>Gets the default collection of <see cref="Store"/>.</summary>
+    private protected CairnCollection Cache => Store.DefaultCollection;
+
     public void Dispose()
     {
         foreach (CairnStore store in _opened)

@@ -65,7 +65,7 @@ internal static class BenchmarkStore
 
     private static void Set(CairnStore store, int number, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
-        if (!store.Set(key, value))
+        if (!store.DefaultCollection.Set(key, value))
         {
             throw new InvalidOperationException($"The store dropped entry {number} while it was loaded.");
         }

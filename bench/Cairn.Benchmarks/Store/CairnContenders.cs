@@ -10,7 +10,7 @@ internal static class CairnSubject
 }
 
 /// <summary>Gets by byte keys and copies the values.</summary>
-internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int valueBytes)
+internal sealed class CairnGetByBytes(CairnCollection cache, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count)
 {
     // Longer than a value, so that two threads that copy do not write to the same cache line.
@@ -20,7 +20,7 @@ internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int v
     {
         for (var i = first; i < first + count; i++)
         {
-            if (!store.TryGet(requests.Key(i), _destination, out int _))
+            if (!cache.TryGet(requests.Key(i), _destination, out int _))
             {
                 Misses++;
             }
@@ -29,7 +29,7 @@ internal sealed class CairnGetByBytes(CairnStore store, Requests requests, int v
 }
 
 /// <summary>Gets by string keys and copies the values.</summary>
-internal sealed class CairnGetByText(CairnStore store, Requests requests, int valueBytes)
+internal sealed class CairnGetByText(CairnCollection cache, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count)
 {
     private readonly TextRequests _requests = requests.AsTexts();
@@ -39,7 +39,7 @@ internal sealed class CairnGetByText(CairnStore store, Requests requests, int va
     {
         for (var i = first; i < first + count; i++)
         {
-            if (!store.TryGet(_requests.Key(i), _destination, out int _))
+            if (!cache.TryGet(_requests.Key(i), _destination, out int _))
             {
                 Misses++;
             }
@@ -48,7 +48,7 @@ internal sealed class CairnGetByText(CairnStore store, Requests requests, int va
 }
 
 /// <summary>Gets sixteen byte keys in one call; the cost is counted per key.</summary>
-internal sealed class CairnGetMany(CairnStore store, Requests requests, int valueBytes)
+internal sealed class CairnGetMany(CairnCollection cache, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count / BatchKeys * BatchKeys)
 {
     private const int BatchKeys = 16;
@@ -61,7 +61,7 @@ internal sealed class CairnGetMany(CairnStore store, Requests requests, int valu
     {
         for (var i = first; i < first + count; i += BatchKeys)
         {
-            var processed = store.GetMany(_keys.AsSpan(i, BatchKeys), _destination, _results);
+            var processed = cache.GetMany(_keys.AsSpan(i, BatchKeys), _destination, _results);
             Misses += BatchKeys - processed;
             foreach (ref readonly var result in _results.AsSpan(0, processed))
             {
@@ -75,7 +75,7 @@ internal sealed class CairnGetMany(CairnStore store, Requests requests, int valu
 }
 
 /// <summary>Sets by byte keys and replaces the values.</summary>
-internal sealed class CairnSet(CairnStore store, Requests requests, int valueBytes)
+internal sealed class CairnSet(CairnCollection cache, Requests requests, int valueBytes)
     : OperationContender(CairnSubject.Name, requests.Count, StoreScale.SetPasses)
 {
     private readonly byte[] _value = new byte[valueBytes];
@@ -84,13 +84,13 @@ internal sealed class CairnSet(CairnStore store, Requests requests, int valueByt
     {
         for (var i = first; i < first + count; i++)
         {
-            store.Set(requests.Key(i), _value);
+            cache.Set(requests.Key(i), _value);
         }
     }
 }
 
 /// <summary>Sets the integers 0, 1, 2 ..., each with itself as value.</summary>
-internal sealed class CairnIntegerSet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
+internal sealed class CairnIntegerSet(CairnCollection cache, int entries) : OperationContender(CairnSubject.Name, entries)
 {
     protected override void Run(int first, int count)
     {
@@ -98,13 +98,13 @@ internal sealed class CairnIntegerSet(CairnStore store, int entries) : Operation
         for (var i = first; i < first + count; i++)
         {
             BinaryPrimitives.WriteInt32LittleEndian(integer, i);
-            store.Set(integer, integer);
+            cache.Set(integer, integer);
         }
     }
 }
 
 /// <summary>Gets the integers 0, 1, 2 ... and checks each value.</summary>
-internal sealed class CairnIntegerGet(CairnStore store, int entries) : OperationContender(CairnSubject.Name, entries)
+internal sealed class CairnIntegerGet(CairnCollection cache, int entries) : OperationContender(CairnSubject.Name, entries)
 {
     protected override void Run(int first, int count)
     {
@@ -113,7 +113,7 @@ internal sealed class CairnIntegerGet(CairnStore store, int entries) : Operation
         for (var i = first; i < first + count; i++)
         {
             BinaryPrimitives.WriteInt32LittleEndian(key, i);
-            if (!store.TryGet(key, value, out int _))
+            if (!cache.TryGet(key, value, out int _))
             {
                 Misses++;
             }

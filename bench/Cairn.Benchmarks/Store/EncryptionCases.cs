@@ -16,10 +16,10 @@ internal static class EncryptionCases
             var plain = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "plain", scale.Entries, StoreScale.ValueBytes));
             var encrypted = group.Own(
                 BenchmarkStore.CreateUsed(run.Settings.Folder, "encrypted", scale.Entries, StoreScale.ValueBytes, encryption));
-            var get = group.Enter(new CairnGetByBytes(encrypted, requests, StoreScale.ValueBytes));
-            var set = group.Enter(new CairnSet(encrypted, requests, StoreScale.ValueBytes));
-            group.Compare($"get, encrypted{suffix}", get, group.Enter(new CairnGetByBytes(plain, requests, StoreScale.ValueBytes)));
-            group.Compare($"set, encrypted{suffix}", set, group.Enter(new CairnSet(plain, requests, StoreScale.ValueBytes)));
+            var get = group.Enter(new CairnGetByBytes(encrypted.DefaultCollection, requests, StoreScale.ValueBytes));
+            var set = group.Enter(new CairnSet(encrypted.DefaultCollection, requests, StoreScale.ValueBytes));
+            group.Compare($"get, encrypted{suffix}", get, group.Enter(new CairnGetByBytes(plain.DefaultCollection, requests, StoreScale.ValueBytes)));
+            group.Compare($"set, encrypted{suffix}", set, group.Enter(new CairnSet(plain.DefaultCollection, requests, StoreScale.ValueBytes)));
             group.ExpectNoAllocation($"get, encrypted{suffix}", get);
             group.ExpectNoAllocation($"set, encrypted{suffix}", set);
         });

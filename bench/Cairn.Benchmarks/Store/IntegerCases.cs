@@ -20,8 +20,8 @@ internal static class IntegerCases
                 BenchmarkStore.CapacityFor(scale.Entries, sizeof(int), sizeof(int)),
                 sizeof(int),
                 sizeof(int)));
-            var set = group.Enter(new CairnIntegerSet(store, scale.Entries));
-            var get = group.Enter(new CairnIntegerGet(store, scale.Entries));
+            var set = group.Enter(new CairnIntegerSet(store.DefaultCollection, scale.Entries));
+            var get = group.Enter(new CairnIntegerGet(store.DefaultCollection, scale.Entries));
 
             var java = group.MakePeer(() => new JavaPeers(run.Settings.PeersFolder, run.Settings.Folder, scale.Entries));
             if (java is null)

@@ -14,11 +14,11 @@ internal static class LargeCases
         {
             var requests = scale.Draw(Distribution.Uniform);
             var lookups = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "large", scale.Entries, StoreScale.ValueBytes));
-            var byBytes = group.Enter(new CairnGetByBytes(lookups, requests, StoreScale.ValueBytes));
-            var byText = group.Enter(new CairnGetByText(lookups, requests, StoreScale.ValueBytes));
-            var many = group.Enter(new CairnGetMany(lookups, requests, StoreScale.ValueBytes));
+            var byBytes = group.Enter(new CairnGetByBytes(lookups.DefaultCollection, requests, StoreScale.ValueBytes));
+            var byText = group.Enter(new CairnGetByText(lookups.DefaultCollection, requests, StoreScale.ValueBytes));
+            var many = group.Enter(new CairnGetMany(lookups.DefaultCollection, requests, StoreScale.ValueBytes));
             var sets = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "large-set", scale.Entries, StoreScale.ValueBytes));
-            var set = group.Enter(new CairnSet(sets, requests, StoreScale.ValueBytes));
+            var set = group.Enter(new CairnSet(sets.DefaultCollection, requests, StoreScale.ValueBytes));
 
             var dictionary = DictionaryPeer.Load(scale.Entries, StoreScale.ValueBytes);
             var dictionaryGet = group.Enter(new DictionaryGet(dictionary, requests, StoreScale.ValueBytes));

@@ -13,9 +13,9 @@ internal static class LookupCases
         {
             var requests = scale.Draw(distribution);
             var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "lookup", scale.Entries, StoreScale.ValueBytes));
-            var byBytes = group.Enter(new CairnGetByBytes(store, requests, StoreScale.ValueBytes));
-            var byText = group.Enter(new CairnGetByText(store, requests, StoreScale.ValueBytes));
-            var many = group.Enter(new CairnGetMany(store, requests, StoreScale.ValueBytes));
+            var byBytes = group.Enter(new CairnGetByBytes(store.DefaultCollection, requests, StoreScale.ValueBytes));
+            var byText = group.Enter(new CairnGetByText(store.DefaultCollection, requests, StoreScale.ValueBytes));
+            var many = group.Enter(new CairnGetMany(store.DefaultCollection, requests, StoreScale.ValueBytes));
 
             var dictionary = group.Enter(new DictionaryGet(
                 DictionaryPeer.Load(scale.Entries, StoreScale.ValueBytes), requests, StoreScale.ValueBytes));

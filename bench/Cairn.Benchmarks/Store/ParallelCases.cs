@@ -14,7 +14,7 @@ internal static class ParallelCases
         {
             var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "parallel", scale.Entries, StoreScale.ValueBytes));
 
-            CairnGetByBytes Worker(int seed) => new(store, scale.Draw(Distribution.Uniform, seed), StoreScale.ValueBytes);
+            CairnGetByBytes Worker(int seed) => new(store.DefaultCollection, scale.Draw(Distribution.Uniform, seed), StoreScale.ValueBytes);
             var oneThread = group.Enter(new ThreadedContender("Cairn, one thread", [Worker(1)]));
             var twoThreads = group.Enter(new ThreadedContender("Cairn, two threads", [Worker(1), Worker(2)]));
             group.Compare($"get, byte key{suffix}", twoThreads, oneThread, ThroughputGoal, Quantity.Throughput);

@@ -57,7 +57,7 @@ internal sealed class ReaderProcess : IDisposable
         var scale = new StoreScale((int)Number(arguments[1]), (int)Number(arguments[2]), SlowOperations: 0, Rounds: 0);
         var requests = scale.Draw(Distribution.Uniform, (int)Number(arguments[3]));
         using var store = CairnStore.Open(new StoreOptions { Path = arguments[0], FlushOnClose = false });
-        using var reader = new CairnGetByBytes(store, requests, StoreScale.ValueBytes);
+        using var reader = new CairnGetByBytes(store.DefaultCollection, requests, StoreScale.ValueBytes);
 
         Console.WriteLine("ready");
         while (Console.ReadLine() is { } line)

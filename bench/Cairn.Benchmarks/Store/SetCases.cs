@@ -59,6 +59,6 @@ internal static class SetCases
     private static CairnSet EnterCairn(CaseGroup group, AreaRun run, StoreScale scale, Requests requests)
     {
         var store = group.Own(BenchmarkStore.CreateUsed(run.Settings.Folder, "set", scale.Entries, StoreScale.ValueBytes));
-        return group.Enter(new CairnSet(store, requests, StoreScale.ValueBytes));
+        return group.Enter(new CairnSet(store.DefaultCollection, requests, StoreScale.ValueBytes));
     }
 }

@@ -13,6 +13,7 @@ internal sealed class CairnStorePolicy : ICachePolicy
     private const int SetsBetweenCounts = 16;
 
     private readonly CairnStore _store;
+    private readonly CairnCollection _cache;
     private readonly bool _countsEntries;
     private readonly byte[] _value = new byte[ValueBytes];
     private readonly byte[] _destination = new byte[ValueBytes];
@@ -25,6 +26,7 @@ internal sealed class CairnStorePolicy : ICachePolicy
     public CairnStorePolicy(string folder, long capacityBytes, bool countsEntries)
     {
         _store = Open(folder, capacityBytes);
+        _cache = _store.DefaultCollection;
         _countsEntries = countsEntries;
     }
 
@@ -61,12 +63,12 @@ internal sealed class CairnStorePolicy : ICachePolicy
     {
         Span<byte> keyBytes = stackalloc byte[KeyBytes];
         BinaryPrimitives.WriteInt32LittleEndian(keyBytes, key);
-        if (_store.TryGet(keyBytes, _destination, out int _))
+        if (_cache.TryGet(keyBytes, _destination, out int _))
         {
             return true;
         }
 
-        _store.Set(keyBytes, _value);
+        _cache.Set(keyBytes, _value);
         if (_countsEntries && _sets++ % SetsBetweenCounts == 0)
         {
             MostEntries = Math.Max(MostEntries, _store.GetStatistics().Entries);

@@ -44,6 +44,7 @@ internal sealed class EmbeddedWorker : IDisposable
     {
         var random = new Random(seed);
         using CairnStore store = CairnStore.Open(new StoreOptions { Path = storePath });
+        CairnCollection cache = store.DefaultCollection;
         Console.WriteLine("open");
         using var stop = new ManualResetEventSlim();
         var input = new Thread(() =>
@@ -62,24 +63,24 @@ internal sealed class EmbeddedWorker : IDisposable
             switch (random.Next(6))
             {
                 case 0:
-                    store.Remove(key);
+                    cache.Remove(key);
                     break;
                 case 1:
-                    if (store.AcquireLease(key, TimeSpan.Zero, out StoreLease? lease) == LeaseStatus.Acquired)
+                    if (cache.AcquireLease(key, TimeSpan.Zero, out StoreLease? lease) == LeaseStatus.Acquired)
                     {
                         lease!.Dispose();
                     }
 
                     break;
                 case 2:
-                    if (store.TryPin(key, out PinnedValue? pinned))
+                    if (cache.TryPin(key, out PinnedValue? pinned))
                     {
                         pins.Enqueue(pinned);
                     }
 
                     break;
                 default:
-                    store.Set(key, Encoding.ASCII.GetBytes(new string('e', random.Next(5_000))), TimeSpan.FromSeconds(random.Next(1, 120)));
+                    cache.Set(key, Encoding.ASCII.GetBytes(new string('e', random.Next(5_000))), TimeSpan.FromSeconds(random.Next(1, 120)));
                     break;
             }
 

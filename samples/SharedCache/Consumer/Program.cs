@@ -9,7 +9,8 @@ if (args is not [var path, ..])
 
 try
 {
-    using var prices = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    using var store = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    CairnCollection prices = store.DefaultCollection;
     foreach (string key in args[1..])
     {
         Console.WriteLine($"{key}: {Find(prices, key)}");
@@ -23,7 +24,7 @@ catch (Exception e) when (e is StoreException or IOException or UnauthorizedAcce
     return 1;
 }
 
-static string Find(CairnStore prices, string key)
+static string Find(CairnCollection prices, string key)
 {
     switch (prices.AcquireLease(key, wait: TimeSpan.FromSeconds(5), out StoreLease? lease))
     {

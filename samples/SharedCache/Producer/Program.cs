@@ -9,7 +9,8 @@ if (args is not [var path])
 
 try
 {
-    using var prices = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    using var store = CairnStore.Open(new StoreOptions { Path = path, CapacityBytes = 16 << 20 });
+    CairnCollection prices = store.DefaultCollection;
     while (Console.ReadLine() is { } line)
     {
         if (line.Split(' ', 2) is not [{ Length: > 0 } key, var value])

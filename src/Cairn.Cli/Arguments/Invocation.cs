@@ -140,13 +140,13 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
 
     /// <summary>Returns the requested collection; null if the store does not have it. Never creates one.</summary>
     public CairnCollection? FindCollection(CairnStore store) =>
-        CollectionName is not { Length: > 0 } name ? store
+        CollectionName is not { Length: > 0 } name ? store.DefaultCollection
         : store.CollectionNames.Contains(name, StringComparer.Ordinal) ? store.Collection(name)
         : null;
 
     /// <summary>Returns the requested collection, and creates it if necessary.</summary>
     public CairnCollection OpenCollection(CairnStore store) =>
-        CollectionName is { Length: > 0 } name ? store.Collection(name) : store;
+        CollectionName is { Length: > 0 } name ? store.Collection(name) : store.DefaultCollection;
 
     public void Tell(string message) => ErrorMessages.WriteNote(console, IsJson, message);
 

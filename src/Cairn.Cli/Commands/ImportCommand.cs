@@ -161,7 +161,7 @@ internal sealed class ImportCommand : ToolCommand
             if (store is not null)
             {
                 CairnCollection collection = _entry.Collection is not { } name ? _default!
-                    : name.Length == 0 ? store
+                    : name.Length == 0 ? store.DefaultCollection
                     : store.Collection(name);
                 if (!collection.Set(_entry.Key, _entry.Value, _entry.Expiration, _entry.Flags))
                 {

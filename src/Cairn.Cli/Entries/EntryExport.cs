@@ -53,7 +53,7 @@ internal sealed class EntryExport(CairnStore store, ToolOutput output, Cancellat
     /// <summary>Writes the entries of the default collection and of all others.</summary>
     public void WriteAll()
     {
-        Write(store);
+        Write(store.DefaultCollection);
         foreach (string name in store.CollectionNames)
         {
             Write(store.Collection(name));

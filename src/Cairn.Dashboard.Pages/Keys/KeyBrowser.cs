@@ -201,7 +201,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         writer.WriteNumber("fieldCount"u8, count);
     }
 
-    private CairnCollection Open(string collection) => collection.Length == 0 ? store : store.Collection(collection);
+    private CairnCollection Open(string collection) => collection.Length == 0 ? store.DefaultCollection : store.Collection(collection);
 }
 
 /// <summary>Receives a field and its value.</summary>

@@ -67,7 +67,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         if (atMs <= now)
         {
             Volatile.Write(ref _flushAtMs, long.MaxValue);
-            Store.Clear();
+            Store.DefaultCollection.Clear();
             return;
         }
 
@@ -94,7 +94,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         {
             try
             {
-                Store.Clear();
+                Store.DefaultCollection.Clear();
             }
             catch (ObjectDisposedException)
             {

@@ -70,7 +70,7 @@ internal sealed partial class RespSession
 
     public void Watch(ReadOnlySpan<byte> key)
     {
-        ulong hash = Server.Store.HashOf(key);
+        ulong hash = Server.Store.DefaultCollection.HashOf(key);
         if (!(_watchedPlaces ??= []).TryAdd(hash, _watched.Count) && key.SequenceEqual(_watched[_watchedPlaces[hash]].Key))
         {
             return;

@@ -28,7 +28,7 @@ internal sealed class CoherenceModel
     {
         _stage = stage;
         _random = new Random(seed);
-        _hashes = [.. _keys.Select(key => stage.Store.HashOf(key))];
+        _hashes = [.. _keys.Select(key => stage.Store.DefaultCollection.HashOf(key))];
     }
 
     /// <summary>Gets a description of a value that was found although a change had been acknowledged; null for none.</summary>
@@ -45,7 +45,7 @@ internal sealed class CoherenceModel
     {
         for (int key = 0; key < KeyCount; key++)
         {
-            _stage.Store.Remove(_keys[key]);
+            _stage.Store.DefaultCollection.Remove(_keys[key]);
             _truth[key] = _acknowledged[key] = ++s_last;
         }
 
@@ -96,27 +96,28 @@ internal sealed class CoherenceModel
 
         _isChanging[key] = true;
         CairnStore store = _random.Next(2) == 0 ? _stage.Store : _stage.Other;
+        CairnCollection cache = store.DefaultCollection;
         long number = ++s_last;
         _truth[key] = number;
         yield return true;
         switch (_random.Next(12))
         {
             case 0:
-                _stage.Other.Clear();
+                _stage.Other.DefaultCollection.Clear();
                 break;
             case 1:
                 for (int i = 0; i < 2 * store.Engine.Memory.Layout.RingCells; i++)
                 {
-                    store.Set($"other:{i % 50}", "x"u8);
+                    cache.Set($"other:{i % 50}", "x"u8);
                 }
 
-                store.Remove(_keys[key]);
+                cache.Remove(_keys[key]);
                 break;
             case < 6:
-                store.Remove(_keys[key]);
+                cache.Remove(_keys[key]);
                 break;
             default:
-                store.Set(_keys[key], BytesOf(number));
+                cache.Set(_keys[key], BytesOf(number));
                 break;
         }
 
@@ -143,7 +144,7 @@ internal sealed class CoherenceModel
         yield return true;
         if (!TryRead(key, out long value))
         {
-            _stage.Store.AcquireLease(_keys[key], TimeSpan.Zero, out StoreLease? lease);
+            _stage.Store.DefaultCollection.AcquireLease(_keys[key], TimeSpan.Zero, out StoreLease? lease);
             if (lease is null)
             {
                 yield break;
@@ -189,7 +190,7 @@ internal sealed class CoherenceModel
     private bool TryRead(int key, out long value)
     {
         value = 0;
-        return _stage.Store.TryGet(_keys[key], MemoryMarshal.AsBytes(new Span<long>(ref value)), out int _);
+        return _stage.Store.DefaultCollection.TryGet(_keys[key], MemoryMarshal.AsBytes(new Span<long>(ref value)), out int _);
     }
 
     private static byte[] BytesOf(long number) => BitConverter.GetBytes(number);

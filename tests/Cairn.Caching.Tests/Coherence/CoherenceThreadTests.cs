@@ -14,7 +14,7 @@ public sealed class CoherenceThreadTests : IDisposable
 
     private readonly CoherentStore _stage = new();
 
-    private ulong Hash => _stage.Store.HashOf(Key);
+    private ulong Hash => _stage.Store.DefaultCollection.HashOf(Key);
 
     public void Dispose() => _stage.Dispose();
 
@@ -77,7 +77,7 @@ public sealed class CoherenceThreadTests : IDisposable
     private long? FoundWhileTelling()
     {
         _stage.Keep(_stage.Coherence.Mark(Hash), Hash, Old);
-        _stage.Other.Set(Key, "new"u8);
+        _stage.Other.DefaultCollection.Set(Key, "new"u8);
         long? found = null;
         Thread? second = null;
         _stage.Held.BeforeForgetting = () =>
@@ -98,7 +98,7 @@ public sealed class CoherenceThreadTests : IDisposable
         Thread? other = null;
         _stage.Coherence.TryKeep(_stage.Coherence.Mark(Hash), Hash, 0, _stage, stage =>
         {
-            stage.Other.Set(Key, "new"u8);
+            stage.Other.DefaultCollection.Set(Key, "new"u8);
             other = StartReader(_ => { });
             UntilEndedOrBlocked(other);
             stage.Held.Keep(Hash, Old);
@@ -112,7 +112,7 @@ public sealed class CoherenceThreadTests : IDisposable
     private long? FoundAfterLateKeeping()
     {
         ChangeMark mark = _stage.Coherence.Mark(Hash);
-        _stage.Other.Set(Key, "new"u8);
+        _stage.Other.DefaultCollection.Set(Key, "new"u8);
         _stage.Coherence.TryCatchUp(Hash);
         _stage.Keep(mark, Hash, Old);
         return _stage.Find(Hash);
@@ -121,7 +121,7 @@ public sealed class CoherenceThreadTests : IDisposable
     private long? FoundAfterClearing()
     {
         _stage.Keep(_stage.Coherence.Mark(Hash), Hash, Old);
-        _stage.Other.Clear();
+        _stage.Other.DefaultCollection.Clear();
         return _stage.Find(Hash);
     }
 

@@ -40,11 +40,11 @@ internal sealed class CoherenceWork(
         Volatile.Write(ref numbers.Truth(key), number);
         if (random.Next(2) == 0)
         {
-            store.Remove(_keys[key]);
+            store.DefaultCollection.Remove(_keys[key]);
         }
         else
         {
-            store.Set(_keys[key], BitConverter.GetBytes(number));
+            store.DefaultCollection.Set(_keys[key], BitConverter.GetBytes(number));
         }
 
         Volatile.Write(ref numbers.Acknowledged(key), number);
@@ -56,7 +56,7 @@ internal sealed class CoherenceWork(
 
     private void Read(int key)
     {
-        ulong hash = store.HashOf(_keys[key]);
+        ulong hash = store.DefaultCollection.HashOf(_keys[key]);
         long acknowledged = Volatile.Read(ref numbers.Acknowledged(key));
         if (!coherence.TryCatchUp(hash))
         {
@@ -78,9 +78,9 @@ internal sealed class CoherenceWork(
         ChangeMark mark = coherence.Mark(hash);
         long value = 0;
         int own = 0;
-        if (!store.TryGet(_keys[key], MemoryMarshal.AsBytes(new Span<long>(ref value)), out int _))
+        if (!store.DefaultCollection.TryGet(_keys[key], MemoryMarshal.AsBytes(new Span<long>(ref value)), out int _))
         {
-            store.AcquireLease(_keys[key], TimeSpan.Zero, out StoreLease? lease);
+            store.DefaultCollection.AcquireLease(_keys[key], TimeSpan.Zero, out StoreLease? lease);
             if (lease is null)
             {
                 return;

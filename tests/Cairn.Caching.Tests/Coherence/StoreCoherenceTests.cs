@@ -12,7 +12,7 @@ public sealed class StoreCoherenceTests : IDisposable
 
     private ICoherence Coherence => _stage.Coherence;
 
-    private ulong Hash => _stage.Other.HashOf(Key);
+    private ulong Hash => _stage.Other.DefaultCollection.HashOf(Key);
 
     public void Dispose() => _stage.Dispose();
 
@@ -22,34 +22,34 @@ public sealed class StoreCoherenceTests : IDisposable
         Assert.True(_stage.Keep(Coherence.Mark(Hash), Hash, 1));
         Assert.Equal(1, _stage.Find(Hash));
 
-        _stage.Other.Set("another key", "x"u8);
+        _stage.Other.DefaultCollection.Set("another key", "x"u8);
         Assert.Equal(1, _stage.Find(Hash));
 
-        _stage.Other.Set(Key, "x"u8);
+        _stage.Other.DefaultCollection.Set(Key, "x"u8);
         Assert.Null(_stage.Find(Hash));
     }
 
     [Fact]
     public void Every_change_is_told_once_whoever_made_it()
     {
-        _stage.Store.Set(Key, "own"u8);
-        _stage.Other.Remove(Key);
-        _stage.Other.Remove("never there");
+        _stage.Store.DefaultCollection.Set(Key, "own"u8);
+        _stage.Other.DefaultCollection.Remove(Key);
+        _stage.Other.DefaultCollection.Remove("never there");
         foreach (string key in (string[])[Key, "never there"])
         {
-            Assert.True(Coherence.TryCatchUp(_stage.Store.HashOf(key)));
-            Assert.True(Coherence.TryCatchUp(_stage.Store.HashOf(key)));
+            Assert.True(Coherence.TryCatchUp(_stage.Store.DefaultCollection.HashOf(key)));
+            Assert.True(Coherence.TryCatchUp(_stage.Store.DefaultCollection.HashOf(key)));
         }
 
         Assert.Equal(2, _stage.Held.Told.Count(told => told == (0, Hash)));
-        Assert.Equal(1, _stage.Held.Told.Count(told => told == (0, _stage.Store.HashOf("never there"))));
+        Assert.Equal(1, _stage.Held.Told.Count(told => told == (0, _stage.Store.DefaultCollection.HashOf("never there"))));
         Assert.Equal(3, _stage.Held.Told.Count);
     }
 
     [Fact]
     public void What_was_changed_before_anything_was_held_is_not_told()
     {
-        _stage.Other.Set(Key, "before"u8);
+        _stage.Other.DefaultCollection.Set(Key, "before"u8);
         _stage.Use(new StoreCoherence(_stage.Store));
 
         Assert.True(Coherence.TryCatchUp(Hash));
@@ -61,7 +61,7 @@ public sealed class StoreCoherenceTests : IDisposable
     public void Value_is_not_kept_if_its_key_was_changed_since_the_mark()
     {
         ChangeMark mark = Coherence.Mark(Hash);
-        _stage.Other.Set(Key, "x"u8);
+        _stage.Other.DefaultCollection.Set(Key, "x"u8);
 
         Assert.False(Coherence.IsUnchanged(mark, Hash));
         Assert.False(_stage.Keep(mark, Hash, 1));
@@ -76,7 +76,7 @@ public sealed class StoreCoherenceTests : IDisposable
         ChangeMark mark = Coherence.Mark(Hash);
         for (int i = 0; i < 50; i++)
         {
-            _stage.Other.Set($"other:{i}", "x"u8);
+            _stage.Other.DefaultCollection.Set($"other:{i}", "x"u8);
         }
 
         Assert.True(Coherence.IsUnchanged(mark, Hash));
@@ -94,8 +94,8 @@ public sealed class StoreCoherenceTests : IDisposable
         ChangeMark mark = Coherence.Mark(Hash);
         for (int i = 0; i < changes; i++)
         {
-            _stage.Store.Set("in between", "x"u8);
-            _stage.Store.Set(Key, "x"u8);
+            _stage.Store.DefaultCollection.Set("in between", "x"u8);
+            _stage.Store.DefaultCollection.Set(Key, "x"u8);
         }
 
         Assert.Equal(isKept, _stage.Keep(mark, Hash, 1, ownChanges));
@@ -111,12 +111,12 @@ public sealed class StoreCoherenceTests : IDisposable
 
         for (int i = 0; i < keys.Length; i += 2)
         {
-            _stage.Other.Remove(keys[i]);
+            _stage.Other.DefaultCollection.Remove(keys[i]);
         }
 
         for (int i = 0; i < keys.Length; i++)
         {
-            Assert.Equal(i % 2 != 0, Coherence.IsUnchanged(marks, _stage.Store.HashOf(keys[i])));
+            Assert.Equal(i % 2 != 0, Coherence.IsUnchanged(marks, _stage.Store.DefaultCollection.HashOf(keys[i])));
         }
     }
 
@@ -144,11 +144,11 @@ public sealed class StoreCoherenceTests : IDisposable
         ChangeMark mark = Coherence.Mark(Hash);
         int cells = _stage.Store.Engine.Memory.Layout.RingCells;
         string other = Enumerable.Range(0, 1_000).Select(i => $"other:{i}")
-            .First(key => _stage.Store.PartitionOf(key) == _stage.Store.PartitionOf(Key));
+            .First(key => _stage.Store.DefaultCollection.PartitionOf(key) == _stage.Store.DefaultCollection.PartitionOf(Key));
 
         for (int i = 0; i < cells; i++)
         {
-            _stage.Other.Set(other, "x"u8);
+            _stage.Other.DefaultCollection.Set(other, "x"u8);
         }
 
         Assert.False(Coherence.IsUnchanged(mark, Hash));
@@ -162,15 +162,15 @@ public sealed class StoreCoherenceTests : IDisposable
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
         int cells = _stage.Store.Engine.Memory.Layout.RingCells;
         string other = Enumerable.Range(0, 1_000).Select(i => $"other:{i}")
-            .First(key => _stage.Store.PartitionOf(key) == _stage.Store.PartitionOf(Key));
+            .First(key => _stage.Store.DefaultCollection.PartitionOf(key) == _stage.Store.DefaultCollection.PartitionOf(Key));
 
         for (int i = 0; i < cells - 1; i++)
         {
-            _stage.Other.Set(other, "x"u8);
+            _stage.Other.DefaultCollection.Set(other, "x"u8);
         }
 
         Assert.Equal(1, _stage.Find(Hash));
-        Assert.Equal(cells - 1, _stage.Held.Told.Count(told => told == (0, _stage.Store.HashOf(other))));
+        Assert.Equal(cells - 1, _stage.Held.Told.Count(told => told == (0, _stage.Store.DefaultCollection.HashOf(other))));
     }
 
     [Fact]
@@ -184,7 +184,7 @@ public sealed class StoreCoherenceTests : IDisposable
     public void Change_is_told_again_if_the_sink_could_not_take_it()
     {
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
-        _stage.Other.Set(Key, "x"u8);
+        _stage.Other.DefaultCollection.Set(Key, "x"u8);
         _stage.Held.BeforeForgetting = () => throw new InvalidOperationException();
         Assert.Throws<InvalidOperationException>(() => Coherence.TryCatchUp(Hash));
 
@@ -199,10 +199,10 @@ public sealed class StoreCoherenceTests : IDisposable
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
         ChangeMark mark = Coherence.Mark(Hash);
         _stage.Store.Dispose();
-        _stage.Other.Set("other", "x"u8);
+        _stage.Other.DefaultCollection.Set("other", "x"u8);
 
         Assert.False(Coherence.TryCatchUp(Hash));
-        Assert.False(Coherence.TryCatchUp(_stage.Other.HashOf("other")));
+        Assert.False(Coherence.TryCatchUp(_stage.Other.DefaultCollection.HashOf("other")));
         Assert.False(_stage.Keep(mark, Hash, 1));
         Assert.Equal(mark.Overrun, Coherence.Mark(Hash).Overrun);
         Assert.True(Coherence.IsUnchanged(mark, Hash));

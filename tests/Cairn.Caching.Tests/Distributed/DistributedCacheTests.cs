@@ -361,7 +361,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
             Assert.Null(cache.Get("key"));
         }
 
-        Assert.True(store.Set("key", Dune));
+        Assert.True(store.DefaultCollection.Set("key", Dune));
     }
 
     [Fact]

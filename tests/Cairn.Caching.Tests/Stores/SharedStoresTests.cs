@@ -18,10 +18,10 @@ public sealed class SharedStoresTests : IDisposable
 
         first.Dispose();
         first.Dispose();
-        Assert.True(second.Store.Set("key", "value"u8));
+        Assert.True(second.Store.DefaultCollection.Set("key", "value"u8));
 
         second.Dispose();
-        Assert.Throws<ObjectDisposedException>(() => second.Store.Get("key"));
+        Assert.Throws<ObjectDisposedException>(() => second.Store.DefaultCollection.Get("key"));
     }
 
     [Fact]
@@ -59,13 +59,13 @@ public sealed class SharedStoresTests : IDisposable
     public void File_that_was_deleted_meanwhile_is_created_anew_for_who_asks_next()
     {
         using StoreHandle first = SharedStores.Open(_directory.Options);
-        first.Store.Set("key", "value"u8);
+        first.Store.DefaultCollection.Set("key", "value"u8);
         File.Delete(_directory.FilePath);
 
         using (StoreHandle second = SharedStores.Open(_directory.Options))
         {
             Assert.NotSame(first.Store, second.Store);
-            Assert.Null(second.Store.Get("key"));
+            Assert.Null(second.Store.DefaultCollection.Get("key"));
 
             first.Dispose();
             using StoreHandle third = SharedStores.Open(_directory.Options);
@@ -83,7 +83,7 @@ public sealed class SharedStoresTests : IDisposable
         Directory.CreateDirectory(directory);
         using StoreHandle handle = SharedStores.Open(options);
 
-        Assert.True(handle.Store.Set("key", "value"u8));
+        Assert.True(handle.Store.DefaultCollection.Set("key", "value"u8));
     }
 
     [Fact]
@@ -101,7 +101,7 @@ public sealed class SharedStoresTests : IDisposable
 
         StoreHandle.Borrow(store).Dispose();
 
-        Assert.True(store.Set("key", "value"u8));
+        Assert.True(store.DefaultCollection.Set("key", "value"u8));
     }
 
     [Fact]
@@ -112,7 +112,7 @@ public sealed class SharedStoresTests : IDisposable
             for (int i = 0; i < 50; i++)
             {
                 using StoreHandle handle = SharedStores.Open(_directory.Options);
-                Assert.True(handle.Store.Set($"key:{thread}", "value"u8));
+                Assert.True(handle.Store.DefaultCollection.Set($"key:{thread}", "value"u8));
             }
         })));
 

@@ -9,9 +9,9 @@ public sealed class StoreSamples : SampleTest
     public void First_of_the_readme()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-        store.Set("book:42"u8, "Dune"u8, TimeSpan.FromMinutes(5));
+        store.DefaultCollection.Set("book:42"u8, "Dune"u8, TimeSpan.FromMinutes(5));
 
-        Console.WriteLine(store.GetString("book:42"));
+        Console.WriteLine(store.DefaultCollection.GetString("book:42"));
 
         Assert.Equal("Dune\n", Output);
     }
@@ -20,19 +20,21 @@ public sealed class StoreSamples : SampleTest
     public void Use_from_dotnet_in_the_readme()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-        store.Set("book:42", "Dune"u8);
+        store.DefaultCollection.Set("book:42", "Dune"u8);
         byte[] token = [1, 2, 3];
         string? shown = null;
 
+        CairnCollection cache = store.DefaultCollection;
+
         // Copied into your memory: nothing is allocated.
         Span<byte> buffer = stackalloc byte[256];
-        if (store.TryGet("book:42", buffer, out int bytesWritten))
+        if (cache.TryGet("book:42", buffer, out int bytesWritten))
         {
             Show(buffer[..bytesWritten]);
         }
 
         // One of many processes computes a missing value, the others wait for it.
-        if (store.AcquireLease("book:43", TimeSpan.FromSeconds(2), out StoreLease? lease) == LeaseStatus.Acquired)
+        if (cache.AcquireLease("book:43", TimeSpan.FromSeconds(2), out StoreLease? lease) == LeaseStatus.Acquired)
         {
             using (lease)
             {
@@ -40,13 +42,13 @@ public sealed class StoreSamples : SampleTest
             }
         }
 
-        // Collections share the file, with expirations of their own, and are cleared at once.
+        // Other collections share the file, with expirations of their own, and are cleared at once.
         CairnCollection sessions = store.Collection("sessions");
         sessions.Set("alice", token, Expiration.Sliding(TimeSpan.FromMinutes(20)));
         sessions.Clear();
 
         Assert.Equal("Dune", shown);
-        Assert.Equal("Emma", store.GetString("book:43"));
+        Assert.Equal("Emma", cache.GetString("book:43"));
         Assert.False(sessions.Contains("alice"));
 
         void Show(ReadOnlySpan<byte> bytes) => shown = System.Text.Encoding.UTF8.GetString(bytes);
@@ -58,10 +60,11 @@ public sealed class StoreSamples : SampleTest
     public void Reading_into_memory_of_the_caller()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-        store.Set("book:42", "Dune"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("book:42", "Dune"u8);
 
         Span<byte> buffer = stackalloc byte[100];
-        if (store.TryGet("book:42", buffer, out int bytesWritten))
+        if (cache.TryGet("book:42", buffer, out int bytesWritten))
         {
             Console.WriteLine($"{bytesWritten} bytes");
         }
@@ -95,9 +98,9 @@ public sealed class StoreSamples : SampleTest
             Path = "customers.cairn",
             Encryption = StoreEncryption.FromKey(key), // 32 random bytes, from where you keep such things.
         });
-        store.Set("customer:42", "Ada"u8);
+        store.DefaultCollection.Set("customer:42", "Ada"u8);
 
-        Assert.Equal("Ada", store.GetString("customer:42"));
+        Assert.Equal("Ada", store.DefaultCollection.GetString("customer:42"));
     }
 
     [Fact]
@@ -113,8 +116,8 @@ public sealed class StoreSamples : SampleTest
             BudgetBytes = 512 << 20,
         });
 
-        accounts.Set("account:42", value);   // Stays until it is removed, replaced, cleared, or expires.
-        store.Set("page:42", html);          // May be evicted, also to make room for accounts.
+        accounts.Set("account:42", value);             // Stays until it is removed, replaced, cleared, or expires.
+        store.DefaultCollection.Set("page:42", html);  // May be evicted, also to make room for accounts.
 
         try
         {
@@ -127,14 +130,14 @@ public sealed class StoreSamples : SampleTest
 
         Assert.True(accounts.Contains("account:42"));
         Assert.True(accounts.Contains(key));
-        Assert.True(store.Contains("page:42"));
+        Assert.True(store.DefaultCollection.Contains("page:42"));
     }
 
     [Fact]
     public void Backup_of_a_store()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-        store.Set("book:42", "Dune"u8);
+        store.DefaultCollection.Set("book:42", "Dune"u8);
 
         BackupReport report = store.Backup("books.backup");
 

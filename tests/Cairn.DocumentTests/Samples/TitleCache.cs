@@ -4,6 +4,7 @@ namespace Cairn.DocumentTests.Samples;
 internal sealed class TitleCache
 {
     private readonly CairnStore _store;
+    private readonly CairnCollection _books;
     private readonly InvalidationCursor[] _cursors;
     private readonly Dictionary<ulong, string> _titles = [];
     private readonly ulong[] _changed = new ulong[64];
@@ -11,15 +12,16 @@ internal sealed class TitleCache
     public TitleCache(CairnStore store)
     {
         _store = store;
+        _books = store.DefaultCollection;
         _cursors = [.. Enumerable.Range(0, store.PartitionCount).Select(store.GetInvalidationCursor)];
     }
 
     public string? Get(string key)
     {
         // First forget what changed, then read: whatever changes after this is noticed by the next call.
-        ForgetWhatChanged(_store.PartitionOf(key));
-        ulong hash = _store.HashOf(key);
-        if (!_titles.TryGetValue(hash, out string? title) && (title = _store.GetString(key)) is not null)
+        ForgetWhatChanged(_books.PartitionOf(key));
+        ulong hash = _books.HashOf(key);
+        if (!_titles.TryGetValue(hash, out string? title) && (title = _books.GetString(key)) is not null)
         {
             Console.WriteLine($"(read {key} from the store)");
             _titles[hash] = title;

@@ -8,14 +8,15 @@ internal static class TutorialPrograms
     public static void FindOrStore()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
+        CairnCollection cache = store.DefaultCollection;
 
-        if (store.GetString("book:42") is { } title)
+        if (cache.GetString("book:42") is { } title)
         {
             Console.WriteLine($"Found {title}.");
         }
         else
         {
-            store.Set("book:42", "Dune"u8, TimeSpan.FromMinutes(5));
+            cache.Set("book:42", "Dune"u8, TimeSpan.FromMinutes(5));
             Console.WriteLine("Stored. Run me again.");
         }
     }
@@ -23,13 +24,14 @@ internal static class TutorialPrograms
     public static async Task ShopAsync(string[] args)
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
+        CairnCollection cache = store.DefaultCollection;
 
         switch (args)
         {
             case ["sell", var seller]:
                 while (true)
                 {
-                    store.Increment("sold:42", 1, out long sold, initialValue: 1);
+                    cache.Increment("sold:42", 1, out long sold, initialValue: 1);
                     Console.WriteLine($"{seller} sold number {sold}.");
                     await Task.Delay(500);
                 }
@@ -38,7 +40,7 @@ internal static class TutorialPrograms
                 string? last = null;
                 while (true)
                 {
-                    string? sold = store.GetString("sold:42");
+                    string? sold = cache.GetString("sold:42");
                     if (sold != last)
                     {
                         Console.WriteLine($"{sold} sold.");
@@ -57,15 +59,16 @@ internal static class TutorialPrograms
     public static Task ReviewAsync(string[] args)
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
+        CairnCollection cache = store.DefaultCollection;
 
         Console.WriteLine($"{args[0]} reads: {ReadReview(args[0])}");
 
         string ReadReview(string reader)
         {
-            switch (store.AcquireLease("review:42", wait: TimeSpan.FromSeconds(10), out StoreLease? lease))
+            switch (cache.AcquireLease("review:42", wait: TimeSpan.FromSeconds(10), out StoreLease? lease))
             {
                 case LeaseStatus.Hit:
-                    return store.GetString("review:42") ?? ReadReview(reader);
+                    return cache.GetString("review:42") ?? ReadReview(reader);
 
                 case LeaseStatus.Acquired:
                     using (lease)

@@ -50,12 +50,12 @@ public sealed class TutorialTests : SampleTest
     public void Cache_of_titles_reads_anew_what_another_process_changed()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
-        store.Set("book:42", "Dune"u8);
+        store.DefaultCollection.Set("book:42", "Dune"u8);
 
         using var reader = ChildProcess.Start(typeof(Program), "titles");
         Assert.Equal("(read book:42 from the store)", reader.ReadLine());
         Assert.Equal("Dune", reader.ReadLine());
-        store.Set("book:42", "Dune Messiah"u8);
+        store.DefaultCollection.Set("book:42", "Dune Messiah"u8);
 
         string next = reader.ReadLine();
         while (next == "Dune")

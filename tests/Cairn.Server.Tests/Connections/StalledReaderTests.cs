@@ -72,8 +72,8 @@ public sealed class StalledReaderTests : IDisposable
             Limits = new ConnectionLimits { MaxBufferBytes = 16 << 20 },
             Clock = _clock,
         });
-        Assert.True(server.Store.Set("big", TestBytes.Of(BigBytes)));
-        Assert.True(server.Store.Set("mid", TestBytes.Of(MidBytes)));
+        Assert.True(server.Store.DefaultCollection.Set("big", TestBytes.Of(BigBytes)));
+        Assert.True(server.Store.DefaultCollection.Set("mid", TestBytes.Of(MidBytes)));
         return server;
     }
 

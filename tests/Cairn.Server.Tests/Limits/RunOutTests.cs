@@ -95,7 +95,7 @@ public class RunOutTests
     public async Task Transactions_with_replies_beyond_the_limit_hold_nothing_and_others_are_served()
     {
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxOutputBytesPerConnection = 1 << 20 });
-        Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(100_000)));
+        Assert.True(runOut.Server.Store.DefaultCollection.Set("long", TestBytes.Of(100_000)));
         string transaction = $"MULTI\r\n{string.Concat(Enumerable.Repeat("GET long\r\n", 20))}EXEC\r\n";
         TestClient client = runOut.Greedy();
 
@@ -143,7 +143,7 @@ public class RunOutTests
     {
         const int Limit = 8 << 20;
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
-        Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(1 << 20)));
+        Assert.True(runOut.Server.Store.DefaultCollection.Set("long", TestBytes.Of(1 << 20)));
         TestClient subscriber = runOut.Greedy();
         subscriber.Send($"HELLO 3\r\nSUBSCRIBE c\r\nMGET{string.Concat(Enumerable.Repeat(" long", 64))}\r\n");
         while (!runOut.Engine.Connections.Any(connection => connection.BlockedSince != 0))
@@ -200,7 +200,7 @@ public class RunOutTests
     {
         const int Limit = 16 << 20;
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
-        Assert.True(runOut.Server.Store.Set("long", TestBytes.Of(1 << 20)));
+        Assert.True(runOut.Server.Store.DefaultCollection.Set("long", TestBytes.Of(1 << 20)));
 
         for (int i = 0; i < 32; i++)
         {

@@ -87,7 +87,7 @@ public partial class MetaTests
 
         session.Send("ms a 2 T30\r\nhi\r\nmd a I T40\r\n");
 
-        Assert.Equal("hi", session.Store.GetString("a"));
+        Assert.Equal("hi", session.Store.DefaultCollection.GetString("a"));
     }
 
     [GeneratedRegex(@"( c|cas=)\d+")]

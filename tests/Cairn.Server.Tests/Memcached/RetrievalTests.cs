@@ -79,7 +79,7 @@ public class RetrievalTests
         string reply = session.Read();
         for (int i = 0; i < 200; i++)
         {
-            session.Store.Set("long", new byte[900_000]);
+            session.Store.DefaultCollection.Set("long", new byte[900_000]);
         }
 
         while (session.Execute(budget: 1) || session.Output.UnsentBytes > 0)

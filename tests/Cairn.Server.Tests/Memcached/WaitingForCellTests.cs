@@ -76,7 +76,7 @@ public class WaitingForCellTests
         await using StoreServer server = await StartAsync(NoCopies, workers: 2);
         for (int i = 0; i < 4; i++)
         {
-            Assert.True(server.Store.Set($"huge:{i}", TestBytes.Of(8 << 20)));
+            Assert.True(server.Store.DefaultCollection.Set($"huge:{i}", TestBytes.Of(8 << 20)));
         }
 
         using var held = new HeldCells(server.Store);
@@ -109,7 +109,7 @@ public class WaitingForCellTests
     {
         var clock = new TestClock();
         await using StoreServer server = await StartAsync(NoCopies with { SlowReaderTimeout = TimeSpan.FromMinutes(1) }, clock: clock);
-        Assert.True(server.Store.Set("huge", TestBytes.Of(8 << 20)));
+        Assert.True(server.Store.DefaultCollection.Set("huge", TestBytes.Of(8 << 20)));
         using var held = new HeldCells(server.Store);
         for (int i = 0; i <= OwnerTable.BriefCells; i++)
         {
@@ -147,7 +147,7 @@ public class WaitingForCellTests
     public async Task Connection_shares_the_cell_of_another_while_others_wait()
     {
         await using StoreServer server = await StartAsync(NoCopies);
-        Assert.True(server.Store.TryPin("big", out PinnedValue? pinned));
+        Assert.True(server.Store.DefaultCollection.TryPin("big", out PinnedValue? pinned));
         using var held = new HeldCells(server.Store);
         using TestClient waiting = server.Connect(WireProtocol.Memcached);
         waiting.Send("get other\r\n");
@@ -208,9 +208,9 @@ public class WaitingForCellTests
         waiting.Send("mg big v\r\nget other\r\nmn\r\n");
         await UntilWaiting(server, 1);
 
-        server.Store.Remove("big");
+        server.Store.DefaultCollection.Remove("big");
         Assert.Equal("EN\r", waiting.ReadLine());
-        server.Store.Remove("other");
+        server.Store.DefaultCollection.Remove("other");
 
         Assert.Equal("END\r", waiting.ReadLine());
         Assert.Equal("MN\r", waiting.ReadLine());
@@ -244,7 +244,7 @@ public class WaitingForCellTests
     public async Task Value_is_copied_when_the_copy_fits_the_connection_and_counts_against_the_memory_of_all()
     {
         await using StoreServer server = await StartAsync(new ConnectionLimits());
-        Assert.True(server.Store.Set("huge", TestBytes.Of(8 << 20)));
+        Assert.True(server.Store.DefaultCollection.Set("huge", TestBytes.Of(8 << 20)));
         using var held = new HeldCells(server.Store);
         using TestClient client = server.Connect(WireProtocol.Memcached, receiveBufferBytes: 4096);
 
@@ -263,7 +263,7 @@ public class WaitingForCellTests
     {
         const int Clients = 12;
         await using StoreServer server = await StartAsync(new ConnectionLimits { MaxBufferBytes = 32 << 20 });
-        Assert.True(server.Store.Set("huge", TestBytes.Of(8 << 20)));
+        Assert.True(server.Store.DefaultCollection.Set("huge", TestBytes.Of(8 << 20)));
         using var held = new HeldCells(server.Store);
         var clients = new List<TestClient>();
         for (int i = 0; i < Clients; i++)
@@ -334,9 +334,9 @@ public class WaitingForCellTests
     {
         StoreServer server = await StoreServer.StartAsync(
             loop, options => options with { Limits = limits, Workers = workers, Clock = clock ?? TimeProvider.System });
-        Assert.True(server.Store.Set("big", TestBytes.Of(BigBytes)));
-        Assert.True(server.Store.Set("other", TestBytes.Of(BigBytes)));
-        Assert.True(server.Store.Set("small", "12345"u8));
+        Assert.True(server.Store.DefaultCollection.Set("big", TestBytes.Of(BigBytes)));
+        Assert.True(server.Store.DefaultCollection.Set("other", TestBytes.Of(BigBytes)));
+        Assert.True(server.Store.DefaultCollection.Set("small", "12345"u8));
         return server;
     }
 

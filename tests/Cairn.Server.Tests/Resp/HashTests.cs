@@ -68,10 +68,10 @@ public class HashTests
         using var host = new RespHost();
         host.Connect().Run("HSET h a 1");
 
-        Assert.Null(host.Store.Get("h"));
-        Assert.Equal(WriteStatus.Exists, host.Store.Add("h", "value"u8));
-        Assert.Equal(WriteStatus.NotFound, host.Store.Append("h", "value"u8));
-        Assert.True(host.Store.Remove("h"));
+        Assert.Null(host.Store.DefaultCollection.Get("h"));
+        Assert.Equal(WriteStatus.Exists, host.Store.DefaultCollection.Add("h", "value"u8));
+        Assert.Equal(WriteStatus.NotFound, host.Store.DefaultCollection.Append("h", "value"u8));
+        Assert.True(host.Store.DefaultCollection.Remove("h"));
     }
 
     [Fact]

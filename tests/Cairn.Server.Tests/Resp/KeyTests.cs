@@ -48,12 +48,12 @@ public class KeyTests
     {
         using var host = new RespHost();
         RespClient client = host.Connect();
-        host.Store.Set("there", "from the store"u8);
+        host.Store.DefaultCollection.Set("there", "from the store"u8);
 
         client.Run("SET here \"from a client\"");
 
         Assert.Equal("$14\r\nfrom the store\r\n", client.Run("GET there"));
-        Assert.Equal("from a client", host.Store.GetString("here"));
+        Assert.Equal("from a client", host.Store.DefaultCollection.GetString("here"));
     }
 
     [Fact]
@@ -64,6 +64,6 @@ public class KeyTests
 
         Assert.Equal("+OK\r\n:0\r\n:1\r\n", client.Run("MSET a 1 b 2 a 3", "MSETNX c 1 a 2", "MSETNX c 1 d 2"));
         Assert.Equal("*5\r\n$1\r\n3\r\n$1\r\n2\r\n$1\r\n1\r\n$1\r\n2\r\n$-1\r\n", client.Run("MGET a b c d e"));
-        Assert.True(host.Store.Set("a", "free again"u8));
+        Assert.True(host.Store.DefaultCollection.Set("a", "free again"u8));
     }
 }

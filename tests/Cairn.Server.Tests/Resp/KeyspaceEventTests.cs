@@ -61,7 +61,7 @@ public partial class KeyspaceEventTests
     public void Memcached_command_sends_the_events_of_the_nearest_command_of_redis(string request, string events)
     {
         using var host = new RespHost(new ManualClock(hasTimers: true));
-        host.Store.Set("there", "1"u8);
+        host.Store.DefaultCollection.Set("there", "1"u8);
         RespClient subscriber = Subscribe(host, "AKmn");
         using var memcached = new MemcachedClient(host);
 
@@ -138,7 +138,7 @@ public partial class KeyspaceEventTests
         HashSet<string> evicted = [.. events.Where(each => each.Event == "evicted").Select(each => each.Key)];
         Assert.Equal(events.Count, evicted.Count);
         Assert.NotEmpty(evicted);
-        Assert.All(Enumerable.Range(0, 60_000), i => Assert.NotEqual(host.Store.Contains($"{i}"), evicted.Contains($"{i}")));
+        Assert.All(Enumerable.Range(0, 60_000), i => Assert.NotEqual(host.Store.DefaultCollection.Contains($"{i}"), evicted.Contains($"{i}")));
     }
 
     [Fact]

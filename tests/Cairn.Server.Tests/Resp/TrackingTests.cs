@@ -18,7 +18,7 @@ public class TrackingTests
         client.Run("GET a");
         using CairnStore other = CairnStore.Open(new StoreOptions { Path = host.Path, FlushOnClose = false });
 
-        other.Set("a"u8, "1"u8);
+        other.DefaultCollection.Set("a"u8, "1"u8);
         host.Server.Tracking.Tell();
 
         Assert.Equal(InvalidateA, client.Take());
@@ -48,7 +48,7 @@ public class TrackingTests
         RespClient listener = Follow(host, "CLIENT TRACKING ON BCAST PREFIX b");
         using CairnStore other = CairnStore.Open(new StoreOptions { Path = host.Path, FlushOnClose = false });
 
-        other.Remove("a"u8);
+        other.DefaultCollection.Remove("a"u8);
         host.Server.Tracking.Tell();
 
         Assert.Equal(InvalidateAll, listener.Take());
@@ -97,9 +97,9 @@ public class TrackingTests
         RespClient client = Follow(host, "CLIENT TRACKING ON");
         client.Run("GET a");
         byte[] value = new byte[16 << 10];
-        for (int i = 0; host.Store.Contains("a"u8); i++)
+        for (int i = 0; host.Store.DefaultCollection.Contains("a"u8); i++)
         {
-            host.Store.Set(Encoding.ASCII.GetBytes($"other:{i}"), value);
+            host.Store.DefaultCollection.Set(Encoding.ASCII.GetBytes($"other:{i}"), value);
         }
 
         host.Server.Tracking.Tell();
@@ -135,7 +135,7 @@ public class TrackingTests
         host.Server.Tracking.BeginFlush(); // Clients get no invalidations until the flush ends.
         for (int i = 0; i < 200_000; i++)
         {
-            host.Store.Set(Encoding.ASCII.GetBytes($"other:{i}"), "x"u8);
+            host.Store.DefaultCollection.Set(Encoding.ASCII.GetBytes($"other:{i}"), "x"u8);
         }
 
         host.Server.Tracking.EndFlush();

@@ -39,7 +39,7 @@ public class TransactionTests
     {
         using var host = new RespHost();
         RespClient client = host.Connect();
-        host.Store.Set("long", new byte[1 << 20]);
+        host.Store.DefaultCollection.Set("long", new byte[1 << 20]);
 
         Assert.Contains("EXECABORT", Exec(18), StringComparison.Ordinal);
         Assert.Equal(":0\r\n", client.Run("EXISTS changed"));
@@ -70,8 +70,8 @@ public class TransactionTests
         RespClient client = host.Connect();
 
         client.Run("WATCH a", "MULTI", "SET a mine");
-        host.Store.Set("a", "theirs"u8);
-        host.Store.Remove("a");
+        host.Store.DefaultCollection.Set("a", "theirs"u8);
+        host.Store.DefaultCollection.Remove("a");
 
         Assert.Equal("*-1\r\n:0\r\n", client.Run("EXEC", "EXISTS a"));
     }

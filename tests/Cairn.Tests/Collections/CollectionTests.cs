@@ -9,17 +9,35 @@ public sealed class CollectionTests : StoreTest
         CairnCollection books = Store.Collection("books");
         CairnCollection films = Store.Collection("films");
 
-        Store.Set("42", "store"u8);
+        Cache.Set("42", "store"u8);
         books.Set("42", "book"u8);
         films.Set("42", "film"u8);
 
-        Assert.Equal("store", Store.GetString("42"));
+        Assert.Equal("store", Cache.GetString("42"));
         Assert.Equal("book", books.GetString("42"));
         Assert.Equal("film", films.GetString("42"));
         books.Remove("42");
-        Assert.Equal("store", Store.GetString("42"));
+        Assert.Equal("store", Cache.GetString("42"));
         Assert.False(books.Contains("42"));
         Assert.Equal("film", films.GetString("42"));
+    }
+
+    [Fact]
+    public void Default_collection_is_there_from_the_beginning_and_has_no_name()
+    {
+        CairnCollection cache = Store.DefaultCollection;
+
+        Assert.Equal("", cache.Name);
+        Assert.Same(cache, Store.DefaultCollection);
+        Assert.Empty(Store.CollectionNames);
+    }
+
+    // A program that holds only a collection does not lose the store's timers.
+    [Fact]
+    public void Collection_holds_its_store()
+    {
+        Assert.Same(Store, Store.DefaultCollection.Store);
+        Assert.Same(Store, Store.Collection("books").Store);
     }
 
     [Fact]
@@ -33,7 +51,7 @@ public sealed class CollectionTests : StoreTest
         Assert.Equal(["books"], other.CollectionNames);
         Assert.Equal("Dune", other.Collection("books").GetString("42"));
         Assert.Equal("books", books.Name);
-        Assert.Equal("", Store.Name);
+        Assert.Equal("", Cache.Name);
     }
 
     [Fact]
@@ -83,14 +101,14 @@ public sealed class CollectionTests : StoreTest
         books.Set("default", "x"u8);
         books.Set("none", "x"u8, Expiration.None);
         books.Set("own", "x"u8, TimeSpan.FromSeconds(20));
-        Store.Set("default", "x"u8);
+        Cache.Set("default", "x"u8);
 
         Clock.Advance(TimeSpan.FromSeconds(10));
 
         Assert.False(books.Contains("default"));
         Assert.True(books.Contains("none"));
         Assert.True(books.Contains("own"));
-        Assert.True(Store.Contains("default"));
+        Assert.True(Cache.Contains("default"));
     }
 
     [Fact]
@@ -141,24 +159,24 @@ public sealed class CollectionTests : StoreTest
         CairnCollection books = Store.Collection("books");
         for (int i = 0; i < 100; i++)
         {
-            Store.Set($"{i}", "store"u8);
+            Cache.Set($"{i}", "store"u8);
             books.Set($"{i}", "book"u8);
         }
 
         Assert.True(books.Clear());
         Assert.Empty(books.Entries());
-        Assert.Equal(100, Store.Entries().Count());
+        Assert.Equal(100, Cache.Entries().Count());
         Assert.False(books.Contains("1"));
         Assert.False(books.TryGetStale("1", new byte[10], out _));
 
         books.Set("1", "again"u8);
-        Assert.True(Store.Clear());
-        Assert.Empty(Store.Entries());
+        Assert.True(Cache.Clear());
+        Assert.Empty(Cache.Entries());
         Assert.Equal("again", books.GetString("1"));
 
-        Store.Set("1", "store"u8);
+        Cache.Set("1", "store"u8);
         Assert.True(Store.ClearAll());
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
         Assert.Empty(books.Entries());
         Assert.Equal(0, Store.GetStatistics().Entries);
     }
@@ -166,21 +184,21 @@ public sealed class CollectionTests : StoreTest
     [Fact]
     public void Cleared_keys_can_be_used_again_in_every_way()
     {
-        Store.Set("a", "old"u8);
-        Store.Set("b", "old"u8);
-        Store.Set("c", "7"u8);
-        Store.TryGetInfo("a", out EntryInfo info);
-        Store.Clear();
+        Cache.Set("a", "old"u8);
+        Cache.Set("b", "old"u8);
+        Cache.Set("c", "7"u8);
+        Cache.TryGetInfo("a", out EntryInfo info);
+        Cache.Clear();
 
-        Assert.Equal(WriteStatus.NotFound, Store.Replace("a", "x"u8));
-        Assert.Equal(WriteStatus.NotFound, Store.Append("a", "x"u8));
-        Assert.Equal(WriteStatus.NotFound, Store.Touch("a", TimeSpan.FromDays(1)));
-        Assert.Equal(WriteStatus.NotFound, Store.CompareAndSwap("a", "x"u8, info.Version));
-        Assert.Equal(WriteStatus.NotFound, Store.CompareAndRemove("a", info.Version));
-        Assert.False(Store.Remove("a"));
-        Assert.Equal(WriteStatus.Stored, Store.Add("b", "new"u8));
-        Assert.Equal(WriteStatus.NotFound, Store.Increment("c", 1, out _));
-        Assert.Equal("new", Store.GetString("b"));
+        Assert.Equal(WriteStatus.NotFound, Cache.Replace("a", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Cache.Append("a", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Cache.Touch("a", TimeSpan.FromDays(1)));
+        Assert.Equal(WriteStatus.NotFound, Cache.CompareAndSwap("a", "x"u8, info.Version));
+        Assert.Equal(WriteStatus.NotFound, Cache.CompareAndRemove("a", info.Version));
+        Assert.False(Cache.Remove("a"));
+        Assert.Equal(WriteStatus.Stored, Cache.Add("b", "new"u8));
+        Assert.Equal(WriteStatus.NotFound, Cache.Increment("c", 1, out _));
+        Assert.Equal("new", Cache.GetString("b"));
     }
 
     [Fact]
@@ -188,11 +206,11 @@ public sealed class CollectionTests : StoreTest
     {
         for (int i = 0; i < 5000; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(100));
+            Cache.Set($"{i}", TestBytes.Of(100));
         }
 
         StoreStatistics before = Store.GetStatistics();
-        Store.Clear();
+        Cache.Clear();
         StoreStatistics after = Store.GetStatistics();
 
         // No segment is reclaimed: all segments keep their state.
@@ -209,15 +227,15 @@ public sealed class CollectionTests : StoreTest
         {
             for (int i = 0; i < 500; i++)
             {
-                Assert.True(Store.Set($"{i}", TestBytes.Of(1000, seed: round)));
+                Assert.True(Cache.Set($"{i}", TestBytes.Of(1000, seed: round)));
             }
 
             for (int i = 0; i < 500; i++)
             {
-                Assert.Equal(TestBytes.Of(1000, seed: round), Store.Get($"{i}"));
+                Assert.Equal(TestBytes.Of(1000, seed: round), Cache.Get($"{i}"));
             }
 
-            Store.Clear();
+            Cache.Clear();
         }
 
         Assert.Equal(0, Store.GetStatistics().Evictions);
@@ -229,18 +247,18 @@ public sealed class CollectionTests : StoreTest
         CairnCollection small = Store.Collection("small", new() { BudgetBytes = 100_000 });
         for (int i = 0; i < 30_000; i++)
         {
-            Store.Set($"used {i % 2000}", TestBytes.Of(500));
+            Cache.Set($"used {i % 2000}", TestBytes.Of(500));
             small.Set($"{i}", TestBytes.Of(500));
 
             // Both entries were used, so both would survive without a budget.
-            Store.Get($"used {i % 2000}");
+            Cache.Get($"used {i % 2000}");
             small.Get($"{i}");
         }
 
         StoreStatistics statistics = Store.GetStatistics();
         CollectionStatistics ofSmall = Assert.Single(statistics.Collections);
         Assert.Equal(100_000, ofSmall.BudgetBytes);
-        int kept = Enumerable.Range(0, 2000).Count(i => Store.Contains($"used {i}"));
+        int kept = Enumerable.Range(0, 2000).Count(i => Cache.Contains($"used {i}"));
         Assert.True(kept > 1900, $"{kept} of 2000 used entries were kept");
     }
 

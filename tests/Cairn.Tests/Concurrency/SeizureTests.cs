@@ -31,8 +31,8 @@ public sealed unsafe class SeizureTests : StoreTest
     {
         const int SecondSlot = 2;
         Assert.Equal(1, Store.Engine.Owners.Slot);
-        Store.Set("key", [1]);
-        int number = Store.PartitionOf("key");
+        Cache.Set("key", [1]);
+        int number = Cache.PartitionOf("key");
         Store.Engine.Memory.Partition(number)->LockWord = (5u << 8) | SecondSlot;
         StoreOptions options = new() { Path = Store.Path, FlushOnClose = false };
 
@@ -45,7 +45,7 @@ public sealed unsafe class SeizureTests : StoreTest
         }
 
         Store.Engine.Memory.Partition(number)->LockWord = (7u << 8) | SecondSlot;
-        Assert.True(Store.Set("key", [2]));
+        Assert.True(Cache.Set("key", [2]));
         using CairnStore next = CairnStore.Open(options);
         Assert.Equal(SecondSlot, next.Engine.Owners.Slot);
     }

@@ -99,7 +99,7 @@ public sealed class EncryptedLogTests : StoreTest
     {
         CairnStore store = Open(Encrypted);
         Keep(store).Set("UNMISTAKABLE-KEY", "UNMISTAKABLE-VALUE"u8);
-        store.Set("UNMISTAKABLE-KEY", "UNMISTAKABLE-VALUE"u8);
+        store.DefaultCollection.Set("UNMISTAKABLE-KEY", "UNMISTAKABLE-VALUE"u8);
         store.Backup(PathOf("backup"));
         StoreOptions restored = Encrypted with { Path = PathOf("restored.cairn") };
 
@@ -109,7 +109,7 @@ public sealed class EncryptedLogTests : StoreTest
         Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = null }));
         CairnStore again = Open(restored);
         Assert.Equal("UNMISTAKABLE-VALUE", Keep(again).GetString("UNMISTAKABLE-KEY"));
-        Assert.Equal("UNMISTAKABLE-VALUE", again.GetString("UNMISTAKABLE-KEY"));
+        Assert.Equal("UNMISTAKABLE-VALUE", again.DefaultCollection.GetString("UNMISTAKABLE-KEY"));
     }
 
     [Fact]

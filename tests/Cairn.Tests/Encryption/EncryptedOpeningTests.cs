@@ -18,7 +18,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         Assert.Contains("is encrypted with a key, and none was given", Refusal(null), StringComparison.Ordinal);
         Assert.Contains("The key that was given is not the one", Refusal(ByKey(2)), StringComparison.Ordinal);
         Assert.Contains("is encrypted with a key, but a password was given", Refusal(ByPassword("right")), StringComparison.Ordinal);
-        Assert.Equal("Dune", Open(Options with { Encryption = ByKey(1) }).GetString("book:42"));
+        Assert.Equal("Dune", Open(Options with { Encryption = ByKey(1) }).DefaultCollection.GetString("book:42"));
     }
 
     [Fact]
@@ -28,7 +28,7 @@ public sealed class EncryptedOpeningTests : StoreTest
 
         Assert.Contains("is encrypted with a password, and none was given", Refusal(null), StringComparison.Ordinal);
         Assert.Contains("The password that was given is not the one", Refusal(ByPassword("Right")), StringComparison.Ordinal);
-        Assert.Equal("Dune", Open(Options with { Encryption = ByPassword("right") }).GetString("book:42"));
+        Assert.Equal("Dune", Open(Options with { Encryption = ByPassword("right") }).DefaultCollection.GetString("book:42"));
     }
 
     [Fact]
@@ -37,7 +37,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         Fill(Options);
 
         Assert.Contains("is not encrypted, but a key was given", Refusal(ByKey(1)), StringComparison.Ordinal);
-        Assert.Equal("Dune", Open(Options).GetString("book:42"));
+        Assert.Equal("Dune", Open(Options).DefaultCollection.GetString("book:42"));
     }
 
     [Fact]
@@ -67,11 +67,11 @@ public sealed class EncryptedOpeningTests : StoreTest
 
         CairnStore emptied = Open(Options with { Encryption = ByKey(1) });
         Assert.Single(emptied.Warnings);
-        Assert.Null(emptied.GetString("book:42"));
-        emptied.Set("book:42", "Arrakis"u8);
+        Assert.Null(emptied.DefaultCollection.GetString("book:42"));
+        emptied.DefaultCollection.Set("book:42", "Arrakis"u8);
         emptied.Dispose();
         Refusal(ByKey(2));
-        Assert.Equal("Arrakis", Open(Options with { Encryption = ByKey(1) }).GetString("book:42"));
+        Assert.Equal("Arrakis", Open(Options with { Encryption = ByKey(1) }).DefaultCollection.GetString("book:42"));
     }
 
     [Fact]
@@ -94,7 +94,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         CairnStore store = Open(Options with { Encryption = ByKey(1) });
         for (int i = 0; i < 2_000; i++)
         {
-            store.Set($"key:{i}", TestBytes.Of(i % 300, i), i % 2 == 0 ? Expiration.None : TimeSpan.FromHours(1), (uint)i % 3);
+            store.DefaultCollection.Set($"key:{i}", TestBytes.Of(i % 300, i), i % 2 == 0 ? Expiration.None : TimeSpan.FromHours(1), (uint)i % 3);
         }
 
         store.Dispose();
@@ -104,7 +104,7 @@ public sealed class EncryptedOpeningTests : StoreTest
 
         Assert.Equal(2_000, report.EntriesKept);
         store = Open(Options with { Encryption = ByKey(1) });
-        Assert.All(Enumerable.Range(0, 2_000), i => Assert.Equal(TestBytes.Of(i % 300, i), store.Get($"key:{i}")));
+        Assert.All(Enumerable.Range(0, 2_000), i => Assert.Equal(TestBytes.Of(i % 300, i), store.DefaultCollection.Get($"key:{i}")));
     }
 
     [Fact]
@@ -124,7 +124,7 @@ public sealed class EncryptedOpeningTests : StoreTest
 
             Refusal(from);
             using CairnStore store = CairnStore.Open(Options with { Encryption = to });
-            Assert.Equal("Dune", store.GetString("book:42"));
+            Assert.Equal("Dune", store.DefaultCollection.GetString("book:42"));
             Assert.Throws<StoreException>(() => CairnStore.Rekey(FilePath, to, from)); // The store is still open.
         }
     }
@@ -179,13 +179,13 @@ public sealed class EncryptedOpeningTests : StoreTest
             Assert.Equal((2, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
             using CairnStore store = CairnStore.Open(Options with { Encryption = steps[i] });
             Assert.Equal(steps[i] is not null, store.IsEncrypted);
-            Assert.Equal("Dune", store.GetString("book:42"));
+            Assert.Equal("Dune", store.DefaultCollection.GetString("book:42"));
             Assert.Equal("Arrival", store.Collection("films").GetString("film:1"));
             Assert.True(store.Collection("films").TryGetInfo("film:1", out EntryInfo info));
             Assert.Equal((5u, Clock.GetUtcNow() + TimeSpan.FromHours(1)), (info.Flags, info.ExpiresAt));
             if (store.Engine.Cipher is { } cipher)
             {
-                Assert.True(tags.Add($"{store.HashOf("book:42")}")); // Each store hashes with a different key.
+                Assert.True(tags.Add($"{store.DefaultCollection.HashOf("book:42")}")); // Each store hashes with a different key.
                 Assert.NotEqual(default, cipher.TagOf("book:42"u8, 0));
             }
         }
@@ -201,7 +201,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         Assert.Throws<StoreEncryptionException>(() => CairnStore.Reencrypt(FilePath, null, ByKey(2)));
         Assert.Throws<StoreEncryptionException>(() => CairnStore.Reencrypt(FilePath, ByKey(2), null));
 
-        Assert.Equal("Dune", Open(Options with { Encryption = ByKey(1) }).GetString("book:42"));
+        Assert.Equal("Dune", Open(Options with { Encryption = ByKey(1) }).DefaultCollection.GetString("book:42"));
     }
 
     private static StoreEncryption ByKey(int seed) => StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, seed));
@@ -211,7 +211,7 @@ public sealed class EncryptedOpeningTests : StoreTest
     private static void Fill(StoreOptions options)
     {
         using CairnStore store = CairnStore.Open(options);
-        store.Set("book:42", "Dune"u8);
+        store.DefaultCollection.Set("book:42", "Dune"u8);
     }
 
     private string Refusal(StoreEncryption? encryption) =>

@@ -27,7 +27,7 @@ public sealed unsafe class SecrecyTests : StoreTest
         CairnStore store = Open(Encrypted);
         CairnCollection[] collections =
         [
-            store, store.Collection("cache"), store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep }),
+            store.DefaultCollection, store.Collection("cache"), store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep }),
         ];
         for (int i = 0; i < 3_000; i++)
         {
@@ -63,7 +63,7 @@ public sealed unsafe class SecrecyTests : StoreTest
             }
         }
 
-        store.Set("hidden number", "12345678901234567"u8);
+        store.DefaultCollection.Set("hidden number", "12345678901234567"u8);
         store.Dispose();
         CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
         CairnStore.Rekey(FilePath, Key, Key);
@@ -84,28 +84,30 @@ public sealed unsafe class SecrecyTests : StoreTest
     public void A_value_under_another_key_is_not_found()
     {
         CairnStore store = Open(Encrypted);
-        store.Set("role:alice", "administrator"u8);
-        store.Set("role:mallory", "guest"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("role:alice", "administrator"u8);
+        cache.Set("role:mallory", "guest"u8);
 
-        Transplant(store, store, "role:alice", store, "role:mallory");
+        Transplant(store, cache, "role:alice", cache, "role:mallory");
 
-        Assert.Null(store.GetString("role:mallory"));
-        Assert.Equal("administrator", store.GetString("role:alice"));
+        Assert.Null(cache.GetString("role:mallory"));
+        Assert.Equal("administrator", cache.GetString("role:alice"));
         Assert.Equal(1, store.GetStatistics().DamagedEntries);
-        Assert.Equal(WriteStatus.Stored, store.Add("role:mallory", "guest"u8)); // The forged entry is removed.
+        Assert.Equal(WriteStatus.Stored, cache.Add("role:mallory", "guest"u8)); // The forged entry is removed.
     }
 
     [Fact]
     public void A_value_under_the_same_key_of_another_collection_is_not_found()
     {
         CairnStore store = Open(Encrypted);
+        CairnCollection cache = store.DefaultCollection;
         CairnCollection drafts = store.Collection("drafts");
         drafts.Set("page:1", "a draft"u8);
-        store.Set("page:1", "the page"u8);
+        cache.Set("page:1", "the page"u8);
 
-        Transplant(store, drafts, "page:1", store, "page:1");
+        Transplant(store, drafts, "page:1", cache, "page:1");
 
-        Assert.Null(store.GetString("page:1"));
+        Assert.Null(cache.GetString("page:1"));
     }
 
     [Fact]
@@ -129,8 +131,8 @@ public sealed unsafe class SecrecyTests : StoreTest
     public void Any_bit_of_a_value_flags_or_expiration_that_is_changed_is_noticed()
     {
         CairnStore store = Open(Encrypted);
-        store.Set("key", "value"u8, TimeSpan.FromHours(1), flags: 5);
-        (byte[] bytes, EntryInfo info) = ReadSealed(store, store, "key");
+        store.DefaultCollection.Set("key", "value"u8, TimeSpan.FromHours(1), flags: 5);
+        (byte[] bytes, EntryInfo info) = ReadSealed(store, store.DefaultCollection, "key");
         var terms = EntryTerms.Of(0, info);
         KeyTag tag = store.Engine.Cipher!.TagOf("key"u8, 0);
         Assert.True(store.Engine.Cipher.TryOpen(tag, terms, [.. bytes], out _, out Span<byte> value));
@@ -160,15 +162,16 @@ public sealed unsafe class SecrecyTests : StoreTest
     public void Entries_of_another_store_are_not_found()
     {
         CairnStore store = Open(Encrypted);
+        CairnCollection cache = store.DefaultCollection;
         CairnStore other = Open(Encrypted with { Path = PathOf("other.cairn") });
-        store.Set("key", "mine"u8);
-        other.Set("key", "another's"u8);
-        (byte[] bytes, _) = ReadSealed(other, other, "key");
+        cache.Set("key", "mine"u8);
+        other.DefaultCollection.Set("key", "another's"u8);
+        (byte[] bytes, _) = ReadSealed(other, other.DefaultCollection, "key");
 
-        WriteSealed(store, store, "key", bytes);
+        WriteSealed(store, cache, "key", bytes);
 
-        Assert.Null(store.Get("key"));
-        Assert.NotEqual(store.HashOf("key"), other.HashOf("key"));
+        Assert.Null(cache.Get("key"));
+        Assert.NotEqual(cache.HashOf("key"), other.DefaultCollection.HashOf("key"));
     }
 
     [Fact]
@@ -182,7 +185,7 @@ public sealed unsafe class SecrecyTests : StoreTest
             {
                 for (int i = 0; i < 300; i++)
                 {
-                    store.Set($"key:{i}", TestBytes.Of(100, i));
+                    store.DefaultCollection.Set($"key:{i}", TestBytes.Of(100, i));
                 }
             }
 
@@ -195,7 +198,7 @@ public sealed unsafe class SecrecyTests : StoreTest
             }
 
             using CairnStore damaged = CairnStore.Open(Encrypted);
-            Assert.All(Enumerable.Range(0, 300), i => Assert.True(damaged.Get($"key:{i}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(100, i))));
+            Assert.All(Enumerable.Range(0, 300), i => Assert.True(damaged.DefaultCollection.Get($"key:{i}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(100, i))));
         }
     }
 
@@ -211,11 +214,11 @@ public sealed unsafe class SecrecyTests : StoreTest
             Parallel.For(0, 400, new ParallelOptions { MaxDegreeOfParallelism = 4 }, i =>
             {
                 CairnStore writer = i % 2 == 0 ? store : second;
-                writer.Set($"key:{opening}:{i}", "value"u8);
+                writer.DefaultCollection.Set($"key:{opening}:{i}", "value"u8);
             });
             for (int i = 0; i < 400; i++)
             {
-                (byte[] bytes, _) = ReadSealed(store, store, $"key:{opening}:{i}");
+                (byte[] bytes, _) = ReadSealed(store, store.DefaultCollection, $"key:{opening}:{i}");
                 Assert.True(nonces.Add(Convert.ToHexString(bytes.AsSpan(0, 24))));
                 salts.Add(Convert.ToHexString(bytes.AsSpan(0, 16)));
             }
@@ -244,22 +247,23 @@ public sealed unsafe class SecrecyTests : StoreTest
         string[] nonces =
         [
             .. Enumerable.Range(0, Processes * Entries)
-                .Select(i => Convert.ToHexString(ReadSealed(store, store, $"{i % Processes}:{i / Processes}").Bytes.AsSpan(0, 24))),
+                .Select(i => Convert.ToHexString(ReadSealed(store, store.DefaultCollection, $"{i % Processes}:{i / Processes}").Bytes.AsSpan(0, 24))),
         ];
 
         Assert.Equal(nonces.Length, nonces.Distinct().Count());
         Assert.Equal(Processes, nonces.Select(nonce => nonce[..32]).Distinct().Count());
-        Assert.All(Enumerable.Range(0, Processes * Entries), i => Assert.Equal("value", store.GetString($"{i % Processes}:{i / Processes}")));
+        Assert.All(Enumerable.Range(0, Processes * Entries), i => Assert.Equal("value", store.DefaultCollection.GetString($"{i % Processes}:{i / Processes}")));
     }
 
     [Fact]
     public void The_same_value_of_the_same_key_looks_different_each_time()
     {
         CairnStore store = Open(Encrypted);
-        store.Set("key", "value"u8);
-        (byte[] first, _) = ReadSealed(store, store, "key");
-        store.Set("key", "value"u8);
-        (byte[] second, _) = ReadSealed(store, store, "key");
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", "value"u8);
+        (byte[] first, _) = ReadSealed(store, cache, "key");
+        cache.Set("key", "value"u8);
+        (byte[] second, _) = ReadSealed(store, cache, "key");
 
         Assert.NotEqual(first[24..], second[24..]);
     }

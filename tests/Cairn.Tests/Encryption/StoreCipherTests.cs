@@ -93,14 +93,15 @@ public sealed class StoreCipherTests : StoreTest
     public void A_store_that_is_closed_disposes_of_its_cipher()
     {
         CairnStore store = Open(Options with { Encryption = StoreEncryption.FromKey(StoreKey) });
-        store.Set("key", "value"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", "value"u8);
         StoreCipher cipher = store.Engine.Cipher!;
 
         store.Dispose();
 
         Assert.Throws<ObjectDisposedException>(() => cipher.TryOpen(default, Terms, new byte[100], out _, out _));
-        Assert.Throws<ObjectDisposedException>(() => store.Get("key"));
-        Assert.Throws<ObjectDisposedException>(() => store.Set("key", "value"u8));
+        Assert.Throws<ObjectDisposedException>(() => cache.Get("key"));
+        Assert.Throws<ObjectDisposedException>(() => cache.Set("key", "value"u8));
     }
 
     [Fact]
@@ -111,14 +112,14 @@ public sealed class StoreCipherTests : StoreTest
         for (int i = 0; i < Openings; i++)
         {
             using CairnStore store = CairnStore.Open(options);
-            store.Set($"key:{i}", "value"u8);
+            store.DefaultCollection.Set($"key:{i}", "value"u8);
         }
 
         CairnStore reader = Open(options);
 
         for (int round = 0; round < 2; round++)
         {
-            Assert.All(Enumerable.Range(0, Openings), i => Assert.Equal("value", reader.GetString($"key:{i}")));
+            Assert.All(Enumerable.Range(0, Openings), i => Assert.Equal("value", reader.DefaultCollection.GetString($"key:{i}")));
         }
     }
 }

@@ -15,19 +15,19 @@ public sealed unsafe class DamagedEntryTests : StoreTest
     {
         Action<int>[] operations =
         [
-            i => Assert.Equal(WriteStatus.Stored, Store.Increment($"{i}", 1, out _, initialValue: 1)),
-            i => Assert.Equal(WriteStatus.Stored, Store.Add($"{i}", "2"u8)),
-            i => Assert.Equal(WriteStatus.NotFound, Store.Replace($"{i}", "2"u8)),
-            i => Assert.Equal(WriteStatus.NotFound, Store.Append($"{i}", "2"u8)),
-            i => Assert.Equal(WriteStatus.NotFound, Store.Touch($"{i}", TimeSpan.FromHours(1))),
-            i => Assert.False(Store.Remove($"{i}")),
-            i => Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease($"{i}", TimeSpan.Zero, out _)),
-            i => Assert.True(Store.Set($"{i}", "2"u8)),
-            i => Assert.Null(Store.Get($"{i}")),
+            i => Assert.Equal(WriteStatus.Stored, Cache.Increment($"{i}", 1, out _, initialValue: 1)),
+            i => Assert.Equal(WriteStatus.Stored, Cache.Add($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Cache.Replace($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Cache.Append($"{i}", "2"u8)),
+            i => Assert.Equal(WriteStatus.NotFound, Cache.Touch($"{i}", TimeSpan.FromHours(1))),
+            i => Assert.False(Cache.Remove($"{i}")),
+            i => Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease($"{i}", TimeSpan.Zero, out _)),
+            i => Assert.True(Cache.Set($"{i}", "2"u8)),
+            i => Assert.Null(Cache.Get($"{i}")),
         ];
         for (int i = 0; i < operations.Length; i++)
         {
-            Store.Set($"{i}", "1"u8);
+            Cache.Set($"{i}", "1"u8);
             *(uint*)(Find($"{i}") + 4) = (uint)Store.MaxValueBytes + 1;
 
             operations[i](i);
@@ -37,13 +37,13 @@ public sealed unsafe class DamagedEntryTests : StoreTest
     [Fact]
     public void Damaged_lease_is_taken_over()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out _);
+        Cache.AcquireLease("key", TimeSpan.Zero, out _);
         CairnStore other = OpenAgain();
-        Assert.Equal(LeaseStatus.Held, other.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Held, other.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out _));
         byte* entry = Find("key");
         *(long*)(entry + EntryView.OffsetOf((EntryFields)entry[3], EntryFields.Lease) + 8) = long.MaxValue;
 
-        Assert.Equal(LeaseStatus.Acquired, other.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Acquired, other.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out _));
     }
 
     [Fact]

@@ -10,13 +10,13 @@ public sealed class HashEntryTests : StoreTest
     {
         HashEntry.Set(Store, "key", "fields"u8);
 
-        Assert.Null(Store.Get("key"));
-        Assert.False(Store.TryPin("key", out _));
+        Assert.Null(Cache.Get("key"));
+        Assert.False(Cache.TryPin("key", out _));
         Assert.Equal("fields"u8.ToArray(), HashEntry.Get(Store, "key"));
-        Assert.Equal(WriteStatus.Exists, Store.Add("key", "value"u8));
+        Assert.Equal(WriteStatus.Exists, Cache.Add("key", "value"u8));
 
-        Assert.True(Store.Set("key", "value"u8));
-        Assert.Equal("value"u8.ToArray(), Store.Get("key"));
+        Assert.True(Cache.Set("key", "value"u8));
+        Assert.Equal("value"u8.ToArray(), Cache.Get("key"));
         Assert.Null(HashEntry.Get(Store, "key"));
     }
 
@@ -26,17 +26,17 @@ public sealed class HashEntryTests : StoreTest
     public void Hash_gives_way_to_a_lease_because_it_is_no_value(int length)
     {
         HashEntry.Set(Store, "key", TestBytes.Of(length));
-        int partition = Store.PartitionOf("key");
+        int partition = Cache.PartitionOf("key");
         InvalidationCursor cursor = Store.GetInvalidationCursor(partition);
         Span<ulong> hashes = stackalloc ulong[8];
 
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
 
         Assert.Null(HashEntry.Get(Store, "key"));
         Assert.Equal(InvalidationStatus.Changed, Store.ReadInvalidations(partition, ref cursor, hashes, out int count));
-        Assert.Equal([Store.HashOf("key")], hashes[..count].ToArray());
+        Assert.Equal([Cache.HashOf("key")], hashes[..count].ToArray());
         Assert.True(lease!.TrySet("value"u8));
-        Assert.Equal("value"u8.ToArray(), Store.Get("key"));
+        Assert.Equal("value"u8.ToArray(), Cache.Get("key"));
         Assert.Equal(1, Store.GetStatistics().Entries);
     }
 
@@ -48,7 +48,7 @@ public sealed class HashEntryTests : StoreTest
         {
             expected[$"hash:{i}"] = TestBytes.Of(1 + (i * 37 % 2_000), seed: i);
             HashEntry.Set(Store, $"hash:{i}", expected[$"hash:{i}"]);
-            Store.Set($"value:{i}", "value"u8);
+            Cache.Set($"value:{i}", "value"u8);
         }
 
         expected["long"] = TestBytes.Of(300_000);
@@ -67,6 +67,6 @@ public sealed class HashEntryTests : StoreTest
         Assert.Equal(601, after.Entries);
         CairnStore store = OpenAgain();
         Assert.All(expected, pair => Assert.Equal(pair.Value, HashEntry.Get(store, pair.Key)));
-        Assert.Equal("value"u8.ToArray(), store.Get("value:7"));
+        Assert.Equal("value"u8.ToArray(), store.DefaultCollection.Get("value:7"));
     }
 }

@@ -35,17 +35,17 @@ public sealed class HoldTests : IDisposable
 
         for (int i = 0; i < Keys; i++)
         {
-            Assert.True(_store.Set($"key:{i}", "held"u8));
+            Assert.True(_store.DefaultCollection.Set($"key:{i}", "held"u8));
         }
 
-        Assert.True(_store.Remove("key:0"));
-        Assert.Equal(WriteStatus.Busy, _other.Add("new", "x"u8)); // It retracts nothing, in contrast to a set.
-        Assert.Equal("held"u8.ToArray(), _other.Get("key:1")); // Readers take no locks.
+        Assert.True(_store.DefaultCollection.Remove("key:0"));
+        Assert.Equal(WriteStatus.Busy, _other.DefaultCollection.Add("new", "x"u8)); // It retracts nothing, in contrast to a set.
+        Assert.Equal("held"u8.ToArray(), _other.DefaultCollection.Get("key:1")); // Readers take no locks.
         _store.Engine.EndHold(hold);
 
-        Assert.Equal(WriteStatus.Stored, _other.Add("new", "x"u8));
-        Assert.True(_other.Set("key:1", "after"u8));
-        Assert.False(_store.Contains("key:0"));
+        Assert.Equal(WriteStatus.Stored, _other.DefaultCollection.Add("new", "x"u8));
+        Assert.True(_other.DefaultCollection.Set("key:1", "after"u8));
+        Assert.False(_store.DefaultCollection.Contains("key:0"));
     }
 
     [Fact]
@@ -54,16 +54,16 @@ public sealed class HoldTests : IDisposable
         PartitionHold hold = All();
         Assert.True(_store.Engine.TryHold(hold));
         bool isSet = false;
-        var thread = new Thread(() => isSet = _store.Set("key", "of the other"u8));
+        var thread = new Thread(() => isSet = _store.DefaultCollection.Set("key", "of the other"u8));
         thread.Start();
 
-        _store.Set("key", "of the holder"u8);
-        Assert.Equal("of the holder"u8.ToArray(), _store.Get("key"));
+        _store.DefaultCollection.Set("key", "of the holder"u8);
+        Assert.Equal("of the holder"u8.ToArray(), _store.DefaultCollection.Get("key"));
         _store.Engine.EndHold(hold);
         thread.Join();
 
         Assert.True(isSet);
-        Assert.Equal("of the other"u8.ToArray(), _store.Get("key"));
+        Assert.Equal("of the other"u8.ToArray(), _store.DefaultCollection.Get("key"));
     }
 
     [Fact]
@@ -80,9 +80,9 @@ public sealed class HoldTests : IDisposable
 
         for (int i = 0; i < Keys; i++)
         {
-            int partition = _store.PartitionOf($"key:{i}");
+            int partition = _store.DefaultCollection.PartitionOf($"key:{i}");
             Assert.Equal(
-                partition == _store.PartitionCount - 1 ? WriteStatus.Busy : WriteStatus.Stored, _other.Add($"key:{i}", "x"u8));
+                partition == _store.PartitionCount - 1 ? WriteStatus.Busy : WriteStatus.Stored, _other.DefaultCollection.Add($"key:{i}", "x"u8));
         }
 
         _store.Engine.EndHold(last);
@@ -110,7 +110,7 @@ public sealed class HoldTests : IDisposable
         var hold = new PartitionHold(_store.PartitionCount);
         Assert.True(_store.Engine.TryHold(hold));
 
-        Assert.True(_other.Set("key", "x"u8));
+        Assert.True(_other.DefaultCollection.Set("key", "x"u8));
 
         _store.Engine.EndHold(hold);
     }
@@ -142,27 +142,27 @@ public sealed class HoldTests : IDisposable
     {
         for (int i = 0; i < Keys; i++)
         {
-            _store.Set($"key:{i}", "before"u8);
+            _store.DefaultCollection.Set($"key:{i}", "before"u8);
         }
 
         using (ChildProcess holder = ChildProcess.Start(typeof(Program), "hold-partitions", _directory["store"], "key:1", "key:2"))
         {
             Assert.Equal("holding", holder.ReadLine());
-            Assert.Equal(WriteStatus.Busy, _other.Add("new", "x"u8));
+            Assert.Equal(WriteStatus.Busy, _other.DefaultCollection.Add("new", "x"u8));
             holder.Kill();
         }
 
-        Assert.Equal("held"u8.ToArray(), _store.Get("key:1"));
-        Assert.Equal("held"u8.ToArray(), _store.Get("key:2"));
+        Assert.Equal("held"u8.ToArray(), _store.DefaultCollection.Get("key:1"));
+        Assert.Equal("held"u8.ToArray(), _store.DefaultCollection.Get("key:2"));
         for (int i = 0; i < Keys; i++)
         {
-            Assert.True(_store.Set($"key:{i}", Encoding.ASCII.GetBytes($"after {i}")));
+            Assert.True(_store.DefaultCollection.Set($"key:{i}", Encoding.ASCII.GetBytes($"after {i}")));
         }
 
         PartitionHold all = All();
         Assert.True(_store.Engine.TryHold(all));
         _store.Engine.EndHold(all);
-        Assert.Equal("after 7"u8.ToArray(), _other.Get("key:7"));
+        Assert.Equal("after 7"u8.ToArray(), _other.DefaultCollection.Get("key:7"));
         Assert.Equal(Keys, _store.GetStatistics().Entries);
         Assert.True(_store.GetStatistics().Recoveries >= _store.PartitionCount);
     }

@@ -24,12 +24,12 @@ public sealed class LongKeyTests : IDisposable
     public void Value_that_has_expired_before_it_is_set_removes_the_key(int keyBytes)
     {
         byte[] key = new byte[keyBytes];
-        _store.Set(key, "value"u8);
+        _store.DefaultCollection.Set(key, "value"u8);
 
-        bool isDone = _store.Set(key, "late"u8, Expiration.At(DateTimeOffset.UnixEpoch));
+        bool isDone = _store.DefaultCollection.Set(key, "late"u8, Expiration.At(DateTimeOffset.UnixEpoch));
 
         Assert.True(isDone);
-        Assert.False(_store.Contains(key));
+        Assert.False(_store.DefaultCollection.Contains(key));
     }
 
     [Theory]
@@ -37,12 +37,12 @@ public sealed class LongKeyTests : IDisposable
     public void Number_is_incremented(int keyBytes)
     {
         byte[] key = new byte[keyBytes];
-        _store.Set(key, "41"u8);
+        _store.DefaultCollection.Set(key, "41"u8);
 
-        WriteStatus status = _store.Increment(key, 1, out long value);
+        WriteStatus status = _store.DefaultCollection.Increment(key, 1, out long value);
 
         Assert.Equal((WriteStatus.Stored, 42), (status, value));
-        Assert.Equal("42", _store.GetString(key));
+        Assert.Equal("42", _store.DefaultCollection.GetString(key));
     }
 
     [Theory]
@@ -50,22 +50,22 @@ public sealed class LongKeyTests : IDisposable
     public void Expiration_is_changed_also_to_the_past(int keyBytes)
     {
         byte[] key = new byte[keyBytes];
-        _store.Set(key, "value"u8);
+        _store.DefaultCollection.Set(key, "value"u8);
 
-        WriteStatus later = _store.Touch(key, TimeSpan.FromHours(1));
-        bool isThere = _store.TryGetInfo(key, out EntryInfo info);
-        WriteStatus past = _store.Touch(key, Expiration.At(DateTimeOffset.UnixEpoch));
+        WriteStatus later = _store.DefaultCollection.Touch(key, TimeSpan.FromHours(1));
+        bool isThere = _store.DefaultCollection.TryGetInfo(key, out EntryInfo info);
+        WriteStatus past = _store.DefaultCollection.Touch(key, Expiration.At(DateTimeOffset.UnixEpoch));
 
         Assert.Equal((WriteStatus.Stored, WriteStatus.Stored), (later, past));
         Assert.True(isThere);
         Assert.NotNull(info.ExpiresAt);
-        Assert.False(_store.Contains(key));
+        Assert.False(_store.DefaultCollection.Contains(key));
     }
 
     [Fact]
     public void Key_longer_than_a_segment_cannot_be_leased_and_says_so_at_once()
     {
-        LeaseStatus status = _store.AcquireLease(new byte[5_000], TimeSpan.FromSeconds(1), out StoreLease? lease);
+        LeaseStatus status = _store.DefaultCollection.AcquireLease(new byte[5_000], TimeSpan.FromSeconds(1), out StoreLease? lease);
 
         Assert.Equal(LeaseStatus.Busy, status);
         Assert.Null(lease);
@@ -74,7 +74,7 @@ public sealed class LongKeyTests : IDisposable
     [Fact]
     public void Key_that_fits_a_segment_can_be_leased()
     {
-        LeaseStatus status = _store.AcquireLease(new byte[4_000], TimeSpan.Zero, out StoreLease? lease);
+        LeaseStatus status = _store.DefaultCollection.AcquireLease(new byte[4_000], TimeSpan.Zero, out StoreLease? lease);
 
         Assert.Equal(LeaseStatus.Acquired, status);
         Assert.True(lease!.TrySet("value"u8));

@@ -37,42 +37,42 @@ public sealed class RetractionWithoutLockTests : IDisposable
     [MemberData(nameof(Operations))]
     public void Value_removed_without_the_lock_is_not_brought_back_by_the_holder(string operation)
     {
-        _holder.Set("key", "1"u8);
-        _holder.TryGetInfo("key", out EntryInfo info);
+        _holder.DefaultCollection.Set("key", "1"u8);
+        _holder.DefaultCollection.TryGetInfo("key", out EntryInfo info);
         bool isRemoved = false;
-        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => isRemoved = _other.Remove("key"));
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => isRemoved = _other.DefaultCollection.Remove("key"));
 
         WriteStatus status = Run(operation, info.Version);
 
         Assert.True(script.HasRun);
         Assert.True(isRemoved);
         Assert.Equal(WriteStatus.NotFound, status);
-        Assert.False(_other.Contains("key"));
+        Assert.False(_other.DefaultCollection.Contains("key"));
         Assert.Equal(0, _holder.GetStatistics().Entries);
     }
 
     [Fact]
     public void Value_set_unconditionally_stays_because_it_does_not_rest_on_what_was_removed()
     {
-        _holder.Set("key", "1"u8);
-        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.Remove("key"));
+        _holder.DefaultCollection.Set("key", "1"u8);
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.DefaultCollection.Remove("key"));
 
-        bool isSet = _holder.Set("key", "2"u8);
+        bool isSet = _holder.DefaultCollection.Set("key", "2"u8);
 
         Assert.True(script.HasRun);
         Assert.True(isSet);
-        Assert.Equal("2", _other.GetString("key"));
+        Assert.Equal("2", _other.DefaultCollection.GetString("key"));
         Assert.Equal(1, _holder.GetStatistics().Entries);
     }
 
     [Fact]
     public void One_value_is_removed_once()
     {
-        _holder.Set("key", "1"u8);
+        _holder.DefaultCollection.Set("key", "1"u8);
         bool isRemovedByOther = false;
-        using var script = new ProtocolScript(ProtocolStep.BucketVersionRaised, () => isRemovedByOther = _other.Remove("key"));
+        using var script = new ProtocolScript(ProtocolStep.BucketVersionRaised, () => isRemovedByOther = _other.DefaultCollection.Remove("key"));
 
-        bool isRemovedByHolder = _holder.Remove("key");
+        bool isRemovedByHolder = _holder.DefaultCollection.Remove("key");
 
         Assert.True(script.HasRun);
         Assert.True(isRemovedByOther);
@@ -83,25 +83,25 @@ public sealed class RetractionWithoutLockTests : IDisposable
     [Fact]
     public void Lease_cancelled_without_the_lock_sets_nothing()
     {
-        _holder.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
-        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.Remove("key"));
+        _holder.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        using var script = new ProtocolScript(ProtocolStep.EntryCopied, () => _other.DefaultCollection.Remove("key"));
 
         bool isSet = lease!.TrySet("late"u8);
 
         Assert.True(script.HasRun);
         Assert.False(isSet);
-        Assert.False(_other.Contains("key"));
+        Assert.False(_other.DefaultCollection.Contains("key"));
     }
 
     private WriteStatus Run(string operation, ulong version) => operation switch
     {
-        "append" => _holder.Append("key", "0"u8),
-        "prepend" => _holder.Prepend("key", "0"u8),
-        "replace" => _holder.Replace("key", "2"u8),
-        "compare and swap" => _holder.CompareAndSwap("key", "2"u8, version),
-        "increment" => _holder.Increment("key", 1, out _),
-        "touch" => _holder.Touch("key", TimeSpan.FromMinutes(1)),
-        "replace by a long value" => _holder.Replace("key", Long),
+        "append" => _holder.DefaultCollection.Append("key", "0"u8),
+        "prepend" => _holder.DefaultCollection.Prepend("key", "0"u8),
+        "replace" => _holder.DefaultCollection.Replace("key", "2"u8),
+        "compare and swap" => _holder.DefaultCollection.CompareAndSwap("key", "2"u8, version),
+        "increment" => _holder.DefaultCollection.Increment("key", 1, out _),
+        "touch" => _holder.DefaultCollection.Touch("key", TimeSpan.FromMinutes(1)),
+        "replace by a long value" => _holder.DefaultCollection.Replace("key", Long),
         _ => throw new ArgumentOutOfRangeException(nameof(operation), operation, "Not an operation."),
     };
 }

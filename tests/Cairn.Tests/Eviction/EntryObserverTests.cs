@@ -15,14 +15,14 @@ public sealed unsafe class EntryObserverTests : StoreTest
         int written = 0;
         for (; written < 60_000; written++)
         {
-            Store.Set($"{written}", TestBytes.Of(400));
+            Cache.Set($"{written}", TestBytes.Of(400));
         }
 
         HashSet<string> evicted = [.. _departures.Of(EntryDeparture.Evicted)];
         Assert.Equal(_departures.Count, evicted.Count);
         Assert.NotEmpty(evicted);
         Assert.Equal(Store.GetStatistics().Evictions, evicted.Count);
-        Assert.All(Enumerable.Range(0, written), i => Assert.NotEqual(Store.Contains($"{i}"), evicted.Contains($"{i}")));
+        Assert.All(Enumerable.Range(0, written), i => Assert.NotEqual(Cache.Contains($"{i}"), evicted.Contains($"{i}")));
     }
 
     [Fact]
@@ -32,7 +32,7 @@ public sealed unsafe class EntryObserverTests : StoreTest
         store.Engine.Observer = _departures;
         for (int i = 0; i < 20_000; i++)
         {
-            store.Set($"{i}", [1]);
+            store.DefaultCollection.Set($"{i}", [1]);
         }
 
         StoreStatistics statistics = store.GetStatistics();
@@ -46,13 +46,13 @@ public sealed unsafe class EntryObserverTests : StoreTest
         Store.Engine.Observer = _departures;
         for (int i = 0; i < 1000; i++)
         {
-            Store.Set($"short {i}", TestBytes.Of(400), TimeSpan.FromSeconds(10));
+            Cache.Set($"short {i}", TestBytes.Of(400), TimeSpan.FromSeconds(10));
         }
 
         Clock.Advance(TimeSpan.FromSeconds(11));
         for (int i = 0; i < 60_000; i++)
         {
-            Store.Set($"long {i}", TestBytes.Of(400));
+            Cache.Set($"long {i}", TestBytes.Of(400));
         }
 
         IReadOnlyList<string> expired = _departures.Of(EntryDeparture.Expired);
@@ -67,7 +67,7 @@ public sealed unsafe class EntryObserverTests : StoreTest
         CairnCollection kept = Store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash });
         foreach (string key in new[] { "replaced", "removed", "expired", "large" })
         {
-            Store.Set(key, [1], TimeSpan.FromSeconds(10));
+            Cache.Set(key, [1], TimeSpan.FromSeconds(10));
         }
 
         kept.Set("kept", [1], TimeSpan.FromSeconds(10));
@@ -76,11 +76,11 @@ public sealed unsafe class EntryObserverTests : StoreTest
         Clock.Advance(TimeSpan.FromSeconds(11));
 
         Assert.Equal(0, _departures.Count);
-        Store.Set("replaced", [2]);
-        Assert.False(Store.Remove("removed"));
+        Cache.Set("replaced", [2]);
+        Assert.False(Cache.Remove("removed"));
         Assert.True(TryExpire("expired"));
         Assert.False(TryExpire("expired"));
-        Store.Set("large", TestBytes.Of(100_000));
+        Cache.Set("large", TestBytes.Of(100_000));
         kept.Set("kept", [2]);
 
         Assert.Equal(["replaced", "removed", "expired", "large", "kept"], _departures.Of(EntryDeparture.Expired));
@@ -92,14 +92,14 @@ public sealed unsafe class EntryObserverTests : StoreTest
     public void Live_keys_that_a_caller_replaces_removes_or_clears_are_not_reported()
     {
         Store.Engine.Observer = _departures;
-        Store.Set("replaced", [1], TimeSpan.FromSeconds(10));
-        Store.Set("replaced", [2]);
-        Store.Set("removed", [1], TimeSpan.FromSeconds(10));
-        Store.Remove("removed");
-        Store.Set("cleared", [1], TimeSpan.FromSeconds(10));
-        Store.Clear();
+        Cache.Set("replaced", [1], TimeSpan.FromSeconds(10));
+        Cache.Set("replaced", [2]);
+        Cache.Set("removed", [1], TimeSpan.FromSeconds(10));
+        Cache.Remove("removed");
+        Cache.Set("cleared", [1], TimeSpan.FromSeconds(10));
+        Cache.Clear();
         Clock.Advance(TimeSpan.FromSeconds(11));
-        Store.Set("cleared", [2]);
+        Cache.Set("cleared", [2]);
 
         Assert.Equal(0, _departures.Count);
     }

@@ -13,13 +13,13 @@ public sealed class EvictionTests : StoreTest
         int entries = (int)(3 * capacityBytes / 500);
         for (int i = 0; i < entries; i++)
         {
-            Assert.True(store.Set($"{i}", BitConverter.GetBytes(i).Concat(new byte[400]).ToArray()));
+            Assert.True(store.DefaultCollection.Set($"{i}", BitConverter.GetBytes(i).Concat(new byte[400]).ToArray()));
         }
 
         int found = 0;
         for (int i = 0; i < entries; i++)
         {
-            if (store.Get($"{i}") is { } value)
+            if (store.DefaultCollection.Get($"{i}") is { } value)
             {
                 Assert.Equal(i, BitConverter.ToInt32(value));
                 found++;
@@ -40,13 +40,13 @@ public sealed class EvictionTests : StoreTest
         int misses = 0;
         for (int i = 0; i < 60_000; i++)
         {
-            if (Store.Get($"hot {i % 2000}") is null)
+            if (Cache.Get($"hot {i % 2000}") is null)
             {
                 misses++;
-                Store.Set($"hot {i % 2000}", TestBytes.Of(400));
+                Cache.Set($"hot {i % 2000}", TestBytes.Of(400));
             }
 
-            Store.Set($"flood {i}", TestBytes.Of(400));
+            Cache.Set($"flood {i}", TestBytes.Of(400));
         }
 
         Assert.InRange(misses, 2000, 3000);
@@ -58,7 +58,7 @@ public sealed class EvictionTests : StoreTest
         CairnStore store = Open(Options with { AverageEntryBytes = 4096 });
         for (int i = 0; i < 50_000; i++)
         {
-            Assert.True(store.Set(BitConverter.GetBytes(i), BitConverter.GetBytes(i)));
+            Assert.True(store.DefaultCollection.Set(BitConverter.GetBytes(i), BitConverter.GetBytes(i)));
         }
 
         StoreStatistics statistics = store.GetStatistics();
@@ -67,7 +67,7 @@ public sealed class EvictionTests : StoreTest
         int found = 0;
         for (int i = 0; i < 50_000; i++)
         {
-            if (store.Get(BitConverter.GetBytes(i)) is { } value)
+            if (store.DefaultCollection.Get(BitConverter.GetBytes(i)) is { } value)
             {
                 Assert.Equal(i, BitConverter.ToInt32(value));
                 found++;
@@ -84,13 +84,13 @@ public sealed class EvictionTests : StoreTest
         {
             for (int i = 0; i < 3000; i++)
             {
-                Assert.True(Store.Set($"small {round} {i}", TestBytes.Of(2000, seed: i)));
+                Assert.True(Cache.Set($"small {round} {i}", TestBytes.Of(2000, seed: i)));
             }
 
             for (int i = 0; i < 5; i++)
             {
-                Assert.True(Store.Set($"large {round} {i}", TestBytes.Of(1 << 20, seed: i)), $"round {round}, value {i}");
-                Assert.Equal(TestBytes.Of(1 << 20, seed: i), Store.Get($"large {round} {i}"));
+                Assert.True(Cache.Set($"large {round} {i}", TestBytes.Of(1 << 20, seed: i)), $"round {round}, value {i}");
+                Assert.Equal(TestBytes.Of(1 << 20, seed: i), Cache.Get($"large {round} {i}"));
             }
         }
 
@@ -102,11 +102,12 @@ public sealed class EvictionTests : StoreTest
     public void Smallest_store_takes_its_longest_value_again_and_again()
     {
         CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         for (int i = 0; i < 300; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(store.MaxValueBytes, seed: i)), $"value {i}");
-            Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: i), store.Get($"{i}"));
-            Assert.True(store.Set($"small {i}", TestBytes.Of(i)));
+            Assert.True(cache.Set($"{i}", TestBytes.Of(store.MaxValueBytes, seed: i)), $"value {i}");
+            Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: i), cache.Get($"{i}"));
+            Assert.True(cache.Set($"small {i}", TestBytes.Of(i)));
         }
 
         Assert.Equal(StoreLimits.MinCapacityBytes, new FileInfo(FilePath).Length);
@@ -117,15 +118,15 @@ public sealed class EvictionTests : StoreTest
     {
         for (int i = 0; i < 1000; i++)
         {
-            Store.Set($"kept {i}", TestBytes.Of(1000, seed: i));
+            Cache.Set($"kept {i}", TestBytes.Of(1000, seed: i));
         }
 
         for (int i = 0; i < 50_000; i++)
         {
-            Store.Set($"counter {i % 10}", TestBytes.Of(500));
+            Cache.Set($"counter {i % 10}", TestBytes.Of(500));
         }
 
-        int kept = Enumerable.Range(0, 1000).Count(i => Store.Contains($"kept {i}"));
+        int kept = Enumerable.Range(0, 1000).Count(i => Cache.Contains($"kept {i}"));
         Assert.True(kept > 950, $"{kept} of 1000");
     }
 
@@ -136,7 +137,7 @@ public sealed class EvictionTests : StoreTest
         {
             for (int i = 0; i < 20_000; i++)
             {
-                Store.Set($"{i}", TestBytes.Of(400));
+                Cache.Set($"{i}", TestBytes.Of(400));
             }
         }
 
@@ -148,20 +149,20 @@ public sealed class EvictionTests : StoreTest
     {
         for (int i = 0; i < 3000; i++)
         {
-            Store.Set($"lasting {i}", TestBytes.Of(1000));
+            Cache.Set($"lasting {i}", TestBytes.Of(1000));
         }
 
         for (int round = 0; round < 20; round++)
         {
             for (int i = 0; i < 1000; i++)
             {
-                Store.Set($"passing {round} {i}", TestBytes.Of(1000), TimeSpan.FromSeconds(5));
+                Cache.Set($"passing {round} {i}", TestBytes.Of(1000), TimeSpan.FromSeconds(5));
             }
 
             Clock.Advance(TimeSpan.FromSeconds(6));
         }
 
-        int kept = Enumerable.Range(0, 3000).Count(i => Store.Contains($"lasting {i}"));
+        int kept = Enumerable.Range(0, 3000).Count(i => Cache.Contains($"lasting {i}"));
         Assert.True(kept > 2700, $"{kept} of 3000");
     }
 
@@ -171,8 +172,8 @@ public sealed class EvictionTests : StoreTest
         for (int round = 0; round < 200; round++)
         {
             int length = (round * 7919 % 1_000_000) + 40_000;
-            Assert.True(Store.Set($"{round}", TestBytes.Of(length, seed: round)), $"value {round} of {length} bytes");
-            Assert.Equal(TestBytes.Of(length, seed: round), Store.Get($"{round}"));
+            Assert.True(Cache.Set($"{round}", TestBytes.Of(length, seed: round)), $"value {round} of {length} bytes");
+            Assert.Equal(TestBytes.Of(length, seed: round), Cache.Get($"{round}"));
         }
     }
 
@@ -187,7 +188,7 @@ public sealed class EvictionTests : StoreTest
         for (int i = 0; i < 4000; i++)
         {
             int length = (int)(store.MaxValueBytes * Math.Pow(random.NextDouble(), random.Next(2) == 0 ? 1 : 8));
-            Assert.True(store.Set($"{random.Next(300)}", new byte[length]), $"value {i} of {length} bytes");
+            Assert.True(store.DefaultCollection.Set($"{random.Next(300)}", new byte[length]), $"value {i} of {length} bytes");
         }
 
         StoreStatistics statistics = store.GetStatistics();

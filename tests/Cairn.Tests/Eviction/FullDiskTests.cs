@@ -60,15 +60,16 @@ public sealed class FullDiskTests : StoreTest
     private void GrowUntilFull(string path, long capacityBytes, long maxCapacityBytes, long diskBytes)
     {
         using CairnStore store = CairnStore.Open(Options with { Path = path, CapacityBytes = capacityBytes, MaxCapacityBytes = maxCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         int written = (int)(maxCapacityBytes / ValueBytes);
         for (int i = 0; i < written; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(ValueBytes, seed: i)));
-            Assert.Equal(TestBytes.Of(ValueBytes, seed: i), store.Get($"{i}"));
+            Assert.True(cache.Set($"{i}", TestBytes.Of(ValueBytes, seed: i)));
+            Assert.Equal(TestBytes.Of(ValueBytes, seed: i), cache.Get($"{i}"));
         }
 
         StoreStatistics statistics = store.GetStatistics();
-        int found = Enumerable.Range(0, written).Count(i => store.Contains($"{i}"));
+        int found = Enumerable.Range(0, written).Count(i => cache.Contains($"{i}"));
         Assert.Contains("is full", statistics.GrowthFailure, StringComparison.Ordinal);
         Assert.InRange(statistics.FileBytes, capacityBytes + 1, diskBytes);
         Assert.Equal(written - statistics.Evictions, found);

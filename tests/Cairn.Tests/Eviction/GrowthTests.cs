@@ -21,14 +21,14 @@ public sealed class GrowthTests : StoreTest
         int stored = 0;
         while (store.GetStatistics().Evictions == 0)
         {
-            Assert.True(store.Set($"{stored}", TestBytes.Of(2000)));
+            Assert.True(store.DefaultCollection.Set($"{stored}", TestBytes.Of(2000)));
             stored++;
         }
 
         Assert.InRange(stored * 2000L, Most / 2, Most);
         for (int i = 0; i < 10_000; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(2000)));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of(2000)));
         }
 
         StoreStatistics statistics = store.GetStatistics();
@@ -48,11 +48,11 @@ public sealed class GrowthTests : StoreTest
         {
             // Odd lengths, so that a run begins before the former end and ends behind it.
             byte[] value = TestBytes.Of(100_000 + (i % 7 * 20_000), seed: i);
-            Assert.True(grower.Set($"{i}", value));
+            Assert.True(grower.DefaultCollection.Set($"{i}", value));
 
-            Assert.Equal(value, reader.Get($"{i}"));
-            Assert.True(writer.Set($"{i}", value.AsSpan(1)));
-            Assert.Equal(value[1..], grower.Get($"{i}"));
+            Assert.Equal(value, reader.DefaultCollection.Get($"{i}"));
+            Assert.True(writer.DefaultCollection.Set($"{i}", value.AsSpan(1)));
+            Assert.Equal(value[1..], grower.DefaultCollection.Get($"{i}"));
         }
 
         StoreAudit.Check(reader);
@@ -67,12 +67,12 @@ public sealed class GrowthTests : StoreTest
         CairnStore other = Open(Growing);
         for (int i = 0; i < 5000; i++)
         {
-            Assert.True((i % 2 == 0 ? grower : other).Set($"{i}", TestBytes.Of(2000, seed: i)));
+            Assert.True((i % 2 == 0 ? grower : other).DefaultCollection.Set($"{i}", TestBytes.Of(2000, seed: i)));
         }
 
         for (int i = 0; i < 5000; i++)
         {
-            Assert.Equal(TestBytes.Of(2000, seed: i), (i % 3 == 0 ? grower : other).Get($"{i}"));
+            Assert.Equal(TestBytes.Of(2000, seed: i), (i % 3 == 0 ? grower : other).DefaultCollection.Get($"{i}"));
         }
 
         Assert.Equal(0, grower.GetStatistics().Evictions);
@@ -86,7 +86,7 @@ public sealed class GrowthTests : StoreTest
         CairnStore other = Open(Growing);
         for (int i = 0; i < 20_000; i++)
         {
-            grower.Set($"{i}", TestBytes.Of(2000));
+            grower.DefaultCollection.Set($"{i}", TestBytes.Of(2000));
         }
 
         // While another process holds the gate, as during an opening, this opening cannot try to grow the file.
@@ -94,7 +94,7 @@ public sealed class GrowthTests : StoreTest
         Assert.True(opening.TryLockByte(OwnerTable.GateByte));
         for (int i = 0; i < 20_000; i++)
         {
-            Assert.True(other.Set($"{i}", TestBytes.Of(2000)));
+            Assert.True(other.DefaultCollection.Set($"{i}", TestBytes.Of(2000)));
         }
 
         StoreAudit.Check(grower);
@@ -107,7 +107,7 @@ public sealed class GrowthTests : StoreTest
         CairnStore first = Open(Growing);
         for (int i = 0; i < 5000; i++)
         {
-            first.Set($"{i}", TestBytes.Of(2000, seed: i));
+            first.DefaultCollection.Set($"{i}", TestBytes.Of(2000, seed: i));
         }
 
         first.Dispose();
@@ -115,7 +115,7 @@ public sealed class GrowthTests : StoreTest
         CairnStore second = Open(Options);
         for (int i = 0; i < 5000; i++)
         {
-            Assert.Equal(TestBytes.Of(2000, seed: i), second.Get($"{i}"));
+            Assert.Equal(TestBytes.Of(2000, seed: i), second.DefaultCollection.Get($"{i}"));
         }
     }
 
@@ -125,8 +125,8 @@ public sealed class GrowthTests : StoreTest
         CairnStore store = Open(Growing);
         for (int i = 0; i < 7; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of((int)(Most / 8), seed: i)));
-            Assert.Equal(TestBytes.Of((int)(Most / 8), seed: i), store.Get($"{i}"));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of((int)(Most / 8), seed: i)));
+            Assert.Equal(TestBytes.Of((int)(Most / 8), seed: i), store.DefaultCollection.Get($"{i}"));
         }
 
         Assert.True(store.GetStatistics().FileBytes > Least);
@@ -141,7 +141,7 @@ public sealed class GrowthTests : StoreTest
         {
             for (int i = 0; i < 1200; i++)
             {
-                Assert.True(stores[thread % 2].Set($"{thread}:{i}", TestBytes.Of(2000, seed: i)));
+                Assert.True(stores[thread % 2].DefaultCollection.Set($"{thread}:{i}", TestBytes.Of(2000, seed: i)));
             }
         })));
 
@@ -151,7 +151,7 @@ public sealed class GrowthTests : StoreTest
         {
             for (int i = 0; i < 1200; i++)
             {
-                if (stores[thread % 2].Get($"{thread}:{i}") is { } value)
+                if (stores[thread % 2].DefaultCollection.Get($"{thread}:{i}") is { } value)
                 {
                     Assert.Equal(TestBytes.Of(2000, seed: i), value);
                     found++;

@@ -19,7 +19,7 @@ public sealed class KeepLimitsTests : StoreTest
         Assert.True(accounts.Set("new", new byte[100]));
         Assert.Throws<StoreFullException>(() => accounts.Set("newer", new byte[200]));
         Assert.False(accounts.Contains("newer"));
-        Assert.True(Store.Set("beside", new byte[200]), "Other collections have room.");
+        Assert.True(Cache.Set("beside", new byte[200]), "Other collections have room.");
         Assert.Equal(kept, Store.GetStatistics().Collections.Single().Entries);
         StoreAudit.Check(Store);
     }
@@ -140,7 +140,7 @@ public sealed class KeepLimitsTests : StoreTest
                 // Existing entries stay, which is checked below.
             }
 
-            Store.Set($"flood {i}", TestBytes.Of(5_000));
+            Cache.Set($"flood {i}", TestBytes.Of(5_000));
         }
 
         Assert.All(stored, file => Assert.Equal(TestBytes.Of(file.Value), files.Get(file.Key)));
@@ -155,7 +155,7 @@ public sealed class KeepLimitsTests : StoreTest
         CairnCollection accounts = store.Collection("accounts", Kept);
         for (int i = 0; i < 20_000; i++)
         {
-            store.Set($"flood {i}", "x"u8);
+            store.DefaultCollection.Set($"flood {i}", "x"u8);
         }
 
         int kept = FillUp(accounts, 8);
@@ -211,7 +211,7 @@ public sealed class KeepLimitsTests : StoreTest
         int declined = 0;
         for (int i = 0; i < 20_000; i++)
         {
-            declined += store.Set($"flood {i}", "x"u8) ? 0 : 1;
+            declined += store.DefaultCollection.Set($"flood {i}", "x"u8) ? 0 : 1;
         }
 
         Assert.True(declined > 0);

@@ -18,7 +18,7 @@ public sealed class KeepTests : StoreTest
 
         for (int i = 0; i < 100_000; i++)
         {
-            Store.Set($"flood {i}", TestBytes.Of(300));
+            Cache.Set($"flood {i}", TestBytes.Of(300));
         }
 
         Assert.True(Store.GetStatistics().Evictions > 0);
@@ -35,7 +35,7 @@ public sealed class KeepTests : StoreTest
     {
         for (int i = 0; i < 60_000; i++)
         {
-            Store.Set($"flood {i}", TestBytes.Of(300));
+            Cache.Set($"flood {i}", TestBytes.Of(300));
         }
 
         CairnCollection accounts = Store.Collection("accounts", Kept);

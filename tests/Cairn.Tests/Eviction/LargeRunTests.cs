@@ -14,14 +14,14 @@ public sealed class LargeRunTests : StoreTest
         {
             if (round < 30)
             {
-                Assert.True(Store.Set($"kept {round}", kept));
+                Assert.True(Cache.Set($"kept {round}", kept));
             }
 
-            Assert.True(Store.Set("large", TestBytes.Of(Large, seed: round)));
+            Assert.True(Cache.Set("large", TestBytes.Of(Large, seed: round)));
         }
 
-        Assert.All(Enumerable.Range(0, 30), round => Assert.True(Store.Contains($"kept {round}"), $"number {round} is lost"));
-        Assert.Equal(TestBytes.Of(Large, seed: 79), Store.Get("large"));
+        Assert.All(Enumerable.Range(0, 30), round => Assert.True(Cache.Contains($"kept {round}"), $"number {round} is lost"));
+        Assert.Equal(TestBytes.Of(Large, seed: 79), Cache.Get("large"));
         Assert.Equal(0, Store.GetStatistics().Evictions);
         StoreAudit.Check(Store);
     }
@@ -32,12 +32,12 @@ public sealed class LargeRunTests : StoreTest
         byte[] large = TestBytes.Of(Large);
         for (int round = 0; round < 200; round++)
         {
-            Assert.True(Store.Clear());
-            Assert.True(Store.Set("first", "1"u8));
-            Assert.True(Store.Set("second", "2"u8));
-            Assert.True(Store.Set("large", large));
+            Assert.True(Cache.Clear());
+            Assert.True(Cache.Set("first", "1"u8));
+            Assert.True(Cache.Set("second", "2"u8));
+            Assert.True(Cache.Set("large", large));
 
-            Assert.True(Store.Contains("first") && Store.Contains("second"), $"lost in round {round}");
+            Assert.True(Cache.Contains("first") && Cache.Contains("second"), $"lost in round {round}");
         }
 
         Assert.Equal(0, Store.GetStatistics().Evictions);
@@ -47,17 +47,17 @@ public sealed class LargeRunTests : StoreTest
     [Fact]
     public void Entries_outlive_large_values_that_have_expired_or_were_removed()
     {
-        Assert.True(Store.Set("kept", "1"u8));
+        Assert.True(Cache.Set("kept", "1"u8));
         for (int round = 0; round < 80; round++)
         {
-            Assert.True(Store.Set("expiring", TestBytes.Of(Large), TimeSpan.FromSeconds(5)));
-            Assert.True(Store.Set($"removed {round}", TestBytes.Of(Large)));
-            Assert.True(Store.Set($"{round}", "1"u8, TimeSpan.FromSeconds(5)));
-            Assert.True(Store.Remove($"removed {round}"));
+            Assert.True(Cache.Set("expiring", TestBytes.Of(Large), TimeSpan.FromSeconds(5)));
+            Assert.True(Cache.Set($"removed {round}", TestBytes.Of(Large)));
+            Assert.True(Cache.Set($"{round}", "1"u8, TimeSpan.FromSeconds(5)));
+            Assert.True(Cache.Remove($"removed {round}"));
             Clock.Advance(TimeSpan.FromSeconds(6));
         }
 
-        Assert.True(Store.Contains("kept"));
+        Assert.True(Cache.Contains("kept"));
         Assert.Equal(0, Store.GetStatistics().Evictions);
     }
 
@@ -68,10 +68,10 @@ public sealed class LargeRunTests : StoreTest
         long before = store.GetStatistics().FileBytes;
         for (int round = 0; round < 80; round++)
         {
-            Assert.True(store.Set("large", TestBytes.Of(Large, seed: round)));
+            Assert.True(store.DefaultCollection.Set("large", TestBytes.Of(Large, seed: round)));
         }
 
         Assert.Equal(before, store.GetStatistics().FileBytes);
-        Assert.Equal(TestBytes.Of(Large, seed: 79), store.Get("large"));
+        Assert.Equal(TestBytes.Of(Large, seed: 79), store.DefaultCollection.Get("large"));
     }
 }

@@ -29,7 +29,7 @@ public sealed class PinOfDeadOwnerTests : IDisposable
         // Pinned after the victim was chosen and before its slots are cleared. It is therefore retired, not skipped.
         using (var script = new ProtocolScript(ProtocolStep.VictimChosen, () =>
         {
-            pins.AddRange(oldest.Select(key => store.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>());
+            pins.AddRange(oldest.Select(key => store.DefaultCollection.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>());
             doomed.WriteLine("pin");
             doomedPins = int.Parse(doomed.ReadLine(), CultureInfo.InvariantCulture);
         }))
@@ -54,7 +54,7 @@ public sealed class PinOfDeadOwnerTests : IDisposable
         for (int i = from; i < to; i++)
         {
             value.AsSpan().Fill((byte)i);
-            store.Set($"key:{i}", value);
+            store.DefaultCollection.Set($"key:{i}", value);
         }
     }
 }

@@ -15,9 +15,10 @@ public sealed class PinnedSegmentTests : IDisposable
     public void Pinned_segment_without_a_live_entry_does_not_keep_others_from_being_evicted()
     {
         using var store = CairnStore.Open(_options);
-        store.Set("pinned", Filled(3_000, 1));
-        Assert.True(store.TryPin("pinned", out PinnedValue? pinned));
-        store.Remove("pinned");
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("pinned", Filled(3_000, 1));
+        Assert.True(cache.TryPin("pinned", out PinnedValue? pinned));
+        cache.Remove("pinned");
 
         bool areAllSet = FillTwice(store);
 
@@ -31,8 +32,8 @@ public sealed class PinnedSegmentTests : IDisposable
     {
         var clock = new ManualClock();
         using var store = CairnStore.Open(_options with { TimeProvider = clock });
-        store.Set("pinned", Filled(3_000, 1), TimeSpan.FromSeconds(1));
-        Assert.True(store.TryPin("pinned", out PinnedValue? pinned));
+        store.DefaultCollection.Set("pinned", Filled(3_000, 1), TimeSpan.FromSeconds(1));
+        Assert.True(store.DefaultCollection.TryPin("pinned", out PinnedValue? pinned));
         clock.Advance(TimeSpan.FromSeconds(2));
 
         bool areAllSet = FillTwice(store);
@@ -47,7 +48,7 @@ public sealed class PinnedSegmentTests : IDisposable
         bool areAllSet = true;
         for (int i = 0; i < 2_000; i++)
         {
-            areAllSet &= store.Set($"filler:{i}", Filled(1_000, 2));
+            areAllSet &= store.DefaultCollection.Set($"filler:{i}", Filled(1_000, 2));
         }
 
         return areAllSet;

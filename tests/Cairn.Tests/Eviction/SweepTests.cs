@@ -17,11 +17,11 @@ public sealed class SweepTests : StoreTest
     {
         for (int i = 0; i < 200; i++)
         {
-            Store.Set($"short {i}", TestBytes.Of(100), TimeSpan.FromMilliseconds(100));
+            Cache.Set($"short {i}", TestBytes.Of(100), TimeSpan.FromMilliseconds(100));
         }
 
-        Store.Set("stays", "value"u8);
-        Store.Set("later", "value"u8, TimeSpan.FromHours(1));
+        Cache.Set("stays", "value"u8);
+        Cache.Set("later", "value"u8, TimeSpan.FromHours(1));
         Clock.Advance(TimeSpan.FromMilliseconds(99));
         Assert.Equal(0, Store.SweepExpired().Removed);
         Assert.Equal(202, Store.GetStatistics().Entries);
@@ -33,8 +33,8 @@ public sealed class SweepTests : StoreTest
         Assert.Equal(2, statistics.Entries);
         Assert.Equal(200, statistics.Expirations);
         Assert.Equal(0, statistics.Evictions);
-        Assert.Equal("value", Store.GetString("stays"));
-        Assert.Equal("value", Store.GetString("later"));
+        Assert.Equal("value", Cache.GetString("stays"));
+        Assert.Equal("value", Cache.GetString("later"));
         StoreAudit.Check(Store);
     }
 
@@ -56,7 +56,7 @@ public sealed class SweepTests : StoreTest
             {
                 TimeSpan time = TimeSpan.FromMilliseconds(random.Next(1, 60_000));
                 deadlines[i] = Clock.Now + time;
-                store.Set($"{i}", TestBytes.Of(random.Next(200)), time);
+                store.DefaultCollection.Set($"{i}", TestBytes.Of(random.Next(200)), time);
             }
 
             Clock.Advance(TimeSpan.FromSeconds(1));
@@ -68,7 +68,7 @@ public sealed class SweepTests : StoreTest
                 deadlines.Count(deadline => deadline > Clock.Now - TimeSpan.FromSeconds(5)));
         }
 
-        Assert.All(Enumerable.Range(0, count), i => Assert.Equal(deadlines[i] > Clock.Now, store.Contains($"{i}")));
+        Assert.All(Enumerable.Range(0, count), i => Assert.Equal(deadlines[i] > Clock.Now, store.DefaultCollection.Contains($"{i}")));
         StoreAudit.Check(store);
     }
 
@@ -80,7 +80,7 @@ public sealed class SweepTests : StoreTest
         var random = new Random(7);
         for (int i = 0; i < Count; i++)
         {
-            store.Set($"{i}", TestBytes.Of(400), TimeSpan.FromMilliseconds(random.Next(600_000, 3_600_000)));
+            store.DefaultCollection.Set($"{i}", TestBytes.Of(400), TimeSpan.FromMilliseconds(random.Next(600_000, 3_600_000)));
         }
 
         Clock.Advance(TimeSpan.FromMinutes(11));
@@ -110,7 +110,7 @@ public sealed class SweepTests : StoreTest
         int expired = 0;
         while (Store.GetStatistics().FreeSegments > 40)
         {
-            Store.Set($"short {expired++}", TestBytes.Of(1000), TimeSpan.FromSeconds(30));
+            Cache.Set($"short {expired++}", TestBytes.Of(1000), TimeSpan.FromSeconds(30));
         }
 
         Assert.Equal(0, Store.GetStatistics().Evictions);
@@ -125,7 +125,7 @@ public sealed class SweepTests : StoreTest
 
         Fill("new", expired / 2, Timeout.InfiniteTimeSpan);
         Assert.Equal(0, Store.GetStatistics().Evictions);
-        Assert.All(Enumerable.Range(0, live), i => Assert.True(Store.Contains($"live {i}")));
+        Assert.All(Enumerable.Range(0, live), i => Assert.True(Cache.Contains($"live {i}")));
         StoreAudit.Check(Store);
     }
 
@@ -134,10 +134,10 @@ public sealed class SweepTests : StoreTest
     {
         for (int i = 0; i < 400; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(1000), i % 2 == 0 ? Expiration.None : Expiration.After(i < 200 ? Minute : 2 * Minute));
+            Cache.Set($"{i}", TestBytes.Of(1000), i % 2 == 0 ? Expiration.None : Expiration.After(i < 200 ? Minute : 2 * Minute));
         }
 
-        Store.Set("100", TestBytes.Of(1000));
+        Cache.Set("100", TestBytes.Of(1000));
         Assert.Equal(0, Store.GetStatistics().ExpiredBytes);
         long before = Store.GetStatistics().Bytes;
         Clock.Advance(2 * Minute);
@@ -149,7 +149,7 @@ public sealed class SweepTests : StoreTest
         Assert.InRange(before - mixed.Bytes, 200 * 1000, 200 * 1050);
         Assert.InRange(mixed.ExpiredBytes, 0, 200 * 1050);
 
-        Store.Clear();
+        Cache.Clear();
         Fill("new", 20_000, Timeout.InfiniteTimeSpan);
         Assert.Equal(0, Store.GetStatistics().ExpiredBytes);
         StoreAudit.Check(Store);
@@ -158,13 +158,13 @@ public sealed class SweepTests : StoreTest
     [Fact]
     public void Sliding_entry_stays_as_long_as_it_is_used_and_is_swept_after_that()
     {
-        Store.Set("used", "value"u8, Expiration.Sliding(Minute));
-        Store.Set("unused", "value"u8, Expiration.Sliding(Minute));
+        Cache.Set("used", "value"u8, Expiration.Sliding(Minute));
+        Cache.Set("unused", "value"u8, Expiration.Sliding(Minute));
         for (int i = 0; i < 5; i++)
         {
             Clock.Advance(TimeSpan.FromSeconds(40));
             Sweep(Store);
-            Assert.NotNull(Store.GetString("used"));
+            Assert.NotNull(Cache.GetString("used"));
         }
 
         Assert.Equal(1, Store.GetStatistics().Entries);
@@ -176,16 +176,16 @@ public sealed class SweepTests : StoreTest
     [Fact]
     public void Long_values_are_swept_too()
     {
-        Store.Set("in a segment", TestBytes.Of(6_000), Minute);
-        Store.Set("run", TestBytes.Of(700_000), Minute);
-        Store.Set("run that stays", TestBytes.Of(200_000), 10 * Minute);
+        Cache.Set("in a segment", TestBytes.Of(6_000), Minute);
+        Cache.Set("run", TestBytes.Of(700_000), Minute);
+        Cache.Set("run that stays", TestBytes.Of(200_000), 10 * Minute);
         int free = Store.GetStatistics().FreeSegments;
         Clock.Advance(Minute);
         Sweep(Store);
 
         Assert.Equal(1, Store.GetStatistics().Entries);
         Assert.True(Store.GetStatistics().FreeSegments > free + 70);
-        Assert.Equal(TestBytes.Of(200_000), Store.Get("run that stays"));
+        Assert.Equal(TestBytes.Of(200_000), Cache.Get("run that stays"));
         StoreAudit.Check(Store);
     }
 
@@ -194,9 +194,9 @@ public sealed class SweepTests : StoreTest
     {
         // A value of 70,000 bytes is copied outside the lock: the sweep meets its gap.
         CairnStore store = Open(Options with { Path = PathOf("large.cairn"), CapacityBytes = 256L << 20 });
-        store.Set("before", "value"u8, TimeSpan.FromSeconds(10));
+        store.DefaultCollection.Set("before", "value"u8, TimeSpan.FromSeconds(10));
         Clock.Advance(TimeSpan.FromSeconds(10));
-        store.Set("long", new SweepingStream(store, 70_000), 70_000, Minute);
+        store.DefaultCollection.Set("long", new SweepingStream(store, 70_000), 70_000, Minute);
 
         Assert.Equal(1, store.GetStatistics().Entries);
         Clock.Advance(Minute);
@@ -257,34 +257,35 @@ public sealed class SweepTests : StoreTest
     public void Entries_of_an_encrypted_store_are_swept_too()
     {
         CairnStore store = Open(Options with { Path = PathOf("secret.cairn"), Encryption = StoreEncryption.FromKey(new byte[32]) });
-        store.Set("key", "value"u8, Minute);
-        store.Set("stays", "value"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", "value"u8, Minute);
+        cache.Set("stays", "value"u8);
         Clock.Advance(Minute);
         Sweep(store);
 
         Assert.Equal(1, store.GetStatistics().Entries);
-        Assert.Equal("value", store.GetString("stays"));
+        Assert.Equal("value", cache.GetString("stays"));
     }
 
     [Fact]
     public void Expired_value_with_a_lease_stays_until_the_lease_is_long_over()
     {
-        Store.Set("key", "stale"u8, Minute);
+        Cache.Set("key", "stale"u8, Minute);
         Clock.Advance(Minute);
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
 
         Clock.Advance(Minute);
         Sweep(Store);
-        Assert.True(Store.TryGetStale("key", new byte[8], out _));
+        Assert.True(Cache.TryGetStale("key", new byte[8], out _));
         Assert.True(lease!.TrySet("late"u8, Minute));
 
-        Assert.Equal("late", Store.GetString("key"));
+        Assert.Equal("late", Cache.GetString("key"));
     }
 
     [Fact]
     public void Marker_of_a_lease_that_nobody_gave_back_is_swept_and_is_no_expired_entry()
     {
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out _));
         Assert.Equal(1, Store.GetStatistics().Entries);
         Clock.Advance(TimeSpan.FromMinutes(6));
         Sweep(Store);
@@ -297,34 +298,35 @@ public sealed class SweepTests : StoreTest
     public void Retention_leaves_expired_values_in_place_for_its_time()
     {
         CairnStore store = Open(Options with { ExpiredRetention = 2 * Minute });
-        store.Set("key", "stale"u8, Minute);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", "stale"u8, Minute);
         Clock.Advance(3 * Minute - TimeSpan.FromMilliseconds(1));
         Assert.Equal(0, store.SweepExpired().Removed);
-        Assert.True(store.TryGetStale("key", new byte[8], out _));
-        Assert.False(store.Contains("key"));
+        Assert.True(cache.TryGetStale("key", new byte[8], out _));
+        Assert.False(cache.Contains("key"));
 
         Clock.Advance(TimeSpan.FromMilliseconds(1));
         Sweep(store);
-        Assert.False(store.TryGetStale("key", new byte[8], out _));
+        Assert.False(cache.TryGetStale("key", new byte[8], out _));
         Assert.Equal(0, store.GetStatistics().Entries);
     }
 
     [Fact]
     public void Clock_that_is_set_back_neither_ends_nor_delays_the_sweeping()
     {
-        Store.Set("a", "value"u8, Minute);
+        Cache.Set("a", "value"u8, Minute);
         Clock.Advance(TimeSpan.FromDays(1));
         Sweep(Store);
         Assert.Equal(0, Store.GetStatistics().Entries);
 
         Clock.Advance(-TimeSpan.FromDays(1));
-        Store.Set("b", "value"u8, TimeSpan.FromSeconds(10));
-        Store.Set("c", "value"u8, 2 * Minute);
+        Cache.Set("b", "value"u8, TimeSpan.FromSeconds(10));
+        Cache.Set("c", "value"u8, 2 * Minute);
         Clock.Advance(TimeSpan.FromSeconds(10));
         Sweep(Store);
 
         Assert.Equal(1, Store.GetStatistics().Entries);
-        Assert.True(Store.Contains("c"));
+        Assert.True(Cache.Contains("c"));
     }
 
     [Fact]
@@ -334,7 +336,7 @@ public sealed class SweepTests : StoreTest
         CairnStore other = OpenAgain();
         for (int i = 0; i < Count; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(20), i % 10 == 0 ? 2 * Minute : 10 * Minute);
+            Cache.Set($"{i}", TestBytes.Of(20), i % 10 == 0 ? 2 * Minute : 10 * Minute);
         }
 
         Clock.Advance(2 * Minute);
@@ -358,13 +360,13 @@ public sealed class SweepTests : StoreTest
     {
         for (int i = 0; i < 20_000; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(20), i % 100 == 0 ? 2 * Minute : 10 * Minute);
+            Cache.Set($"{i}", TestBytes.Of(20), i % 100 == 0 ? 2 * Minute : 10 * Minute);
         }
 
         CairnStore other = OpenAgain();
         Clock.Advance(2 * Minute);
         SweepTurn turn = other.SweepExpired();
-        Store.Set("more", "value"u8, TimeSpan.FromMilliseconds(1));
+        Cache.Set("more", "value"u8, TimeSpan.FromMilliseconds(1));
         Clock.Advance(TimeSpan.FromMilliseconds(1));
 
         Assert.True(turn.Looked > 0);
@@ -379,7 +381,7 @@ public sealed class SweepTests : StoreTest
     {
         for (int i = 0; i < 100; i++)
         {
-            Store.Set($"{i}", TestBytes.Of(20), Minute);
+            Cache.Set($"{i}", TestBytes.Of(20), Minute);
         }
 
         ForgetDeadlines(Store);
@@ -395,7 +397,7 @@ public sealed class SweepTests : StoreTest
     [Fact]
     public void Partition_that_somebody_holds_is_left_to_the_next_turn()
     {
-        Store.Set("key", "value"u8, Minute);
+        Cache.Set("key", "value"u8, Minute);
         Clock.Advance(Minute);
         CairnStore other = OpenAgain();
         using (new HeldPartitions(other))
@@ -410,7 +412,7 @@ public sealed class SweepTests : StoreTest
     public void Store_sweeps_by_itself_unless_told_not_to()
     {
         CairnStore store = Open(Options with { Path = PathOf("by itself.cairn"), TimeProvider = TimeProvider.System, RemovesExpired = true });
-        store.Set("key", "value"u8, TimeSpan.FromMilliseconds(1));
+        store.DefaultCollection.Set("key", "value"u8, TimeSpan.FromMilliseconds(1));
 
         Assert.True(SpinWait.SpinUntil(() => store.GetStatistics().Entries == 0, TimeSpan.FromMinutes(2)));
         Assert.Equal(1, store.GetStatistics().Expirations);
@@ -438,7 +440,7 @@ public sealed class SweepTests : StoreTest
     {
         for (int i = 0; i < count; i++)
         {
-            Store.Set($"{prefix} {i}", TestBytes.Of(1000), Expiration.After(time));
+            Cache.Set($"{prefix} {i}", TestBytes.Of(1000), Expiration.After(time));
         }
 
         return count;

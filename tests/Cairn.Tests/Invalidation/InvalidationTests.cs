@@ -9,28 +9,28 @@ public sealed class InvalidationTests : StoreTest
     public void Every_change_of_a_key_is_reported_once_in_order()
     {
         CairnStore reader = OpenAgain();
-        int partition = Store.PartitionOf("key");
-        Store.Set("key", "0"u8);
+        int partition = Cache.PartitionOf("key");
+        Cache.Set("key", "0"u8);
         InvalidationCursor cursor = reader.GetInvalidationCursor(partition);
         Action[] changes =
         [
-            () => Store.Set("key", "1"u8),
-            () => Store.Replace("key", "2"u8),
-            () => Store.Append("key", "3"u8),
-            () => Store.Prepend("key", "4"u8),
-            () => Store.Increment("key", 1, out _),
-            () => Store.Touch("key", TimeSpan.FromDays(1)),
-            () => Store.Set("key", new byte[300_000]),
-            () => Store.Remove("key"),
-            () => Store.Remove("key"),
-            () => Store.Add("key", "5"u8),
-            () => Store.Set("key", "6"u8, Expiration.At(DateTimeOffset.UnixEpoch)),
+            () => Cache.Set("key", "1"u8),
+            () => Cache.Replace("key", "2"u8),
+            () => Cache.Append("key", "3"u8),
+            () => Cache.Prepend("key", "4"u8),
+            () => Cache.Increment("key", 1, out _),
+            () => Cache.Touch("key", TimeSpan.FromDays(1)),
+            () => Cache.Set("key", new byte[300_000]),
+            () => Cache.Remove("key"),
+            () => Cache.Remove("key"),
+            () => Cache.Add("key", "5"u8),
+            () => Cache.Set("key", "6"u8, Expiration.At(DateTimeOffset.UnixEpoch)),
         ];
 
         foreach (Action change in changes)
         {
             change();
-            Assert.Equal([Store.HashOf("key")], Read(reader, partition, ref cursor));
+            Assert.Equal([Cache.HashOf("key")], Read(reader, partition, ref cursor));
             Assert.Empty(Read(reader, partition, ref cursor));
         }
     }
@@ -38,16 +38,16 @@ public sealed class InvalidationTests : StoreTest
     [Fact]
     public void Reads_and_declined_writes_are_no_changes()
     {
-        Store.Set("key", "value"u8);
-        int partition = Store.PartitionOf("key");
+        Cache.Set("key", "value"u8);
+        int partition = Cache.PartitionOf("key");
         InvalidationCursor cursor = Store.GetInvalidationCursor(partition);
 
-        Store.Get("key");
-        Store.TryGetInfo("key", out EntryInfo info);
-        Store.Add("key", "x"u8);
-        Store.CompareAndSwap("key", "x"u8, info.Version + 1);
-        Store.CompareAndRemove("key", info.Version + 1);
-        Store.Increment("key", 1, out _);
+        Cache.Get("key");
+        Cache.TryGetInfo("key", out EntryInfo info);
+        Cache.Add("key", "x"u8);
+        Cache.CompareAndSwap("key", "x"u8, info.Version + 1);
+        Cache.CompareAndRemove("key", info.Version + 1);
+        Cache.Increment("key", 1, out _);
 
         Assert.Equal(InvalidationStatus.None, Store.ReadInvalidations(partition, ref cursor, _hashes, out int count));
         Assert.Equal(0, count);
@@ -60,7 +60,7 @@ public sealed class InvalidationTests : StoreTest
         InvalidationCursor cursor = Store.GetInvalidationCursor(0);
         foreach (string key in keys)
         {
-            Store.Set(key, "x"u8);
+            Cache.Set(key, "x"u8);
         }
 
         var seen = new List<ulong>();
@@ -70,11 +70,11 @@ public sealed class InvalidationTests : StoreTest
             seen.AddRange(piece[..count]);
         }
 
-        Assert.Equal(keys.Select(key => Store.HashOf(key)), seen);
-        Store.Set(keys[0], "y"u8);
+        Assert.Equal(keys.Select(key => Cache.HashOf(key)), seen);
+        Cache.Set(keys[0], "y"u8);
         Assert.Equal(InvalidationStatus.Changed, Store.ReadInvalidations(0, ref cursor, [], out int none));
         Assert.Equal(0, none);
-        Assert.Equal([Store.HashOf(keys[0])], Read(Store, 0, ref cursor));
+        Assert.Equal([Cache.HashOf(keys[0])], Read(Store, 0, ref cursor));
     }
 
     [Fact]
@@ -84,14 +84,14 @@ public sealed class InvalidationTests : StoreTest
         string[] keys = KeysOf(partition: 0, count: 5000);
         foreach (string key in keys)
         {
-            Store.Set(key, "x"u8);
+            Cache.Set(key, "x"u8);
         }
 
         Assert.Equal(InvalidationStatus.Overrun, Store.ReadInvalidations(0, ref cursor, _hashes, out int count));
         Assert.Equal(0, count);
         Assert.Equal(InvalidationStatus.None, Store.ReadInvalidations(0, ref cursor, _hashes, out _));
-        Store.Set(keys[7], "y"u8);
-        Assert.Equal([Store.HashOf(keys[7])], Read(Store, 0, ref cursor));
+        Cache.Set(keys[7], "y"u8);
+        Assert.Equal([Cache.HashOf(keys[7])], Read(Store, 0, ref cursor));
     }
 
     [Fact]
@@ -103,13 +103,13 @@ public sealed class InvalidationTests : StoreTest
             InvalidationCursor cursor = Store.GetInvalidationCursor(0);
             for (int i = 0; i < changes; i++)
             {
-                Store.Set(keys[i % 64], "x"u8);
+                Cache.Set(keys[i % 64], "x"u8);
             }
 
             InvalidationStatus status = Store.ReadInvalidations(0, ref cursor, _hashes, out int count);
             if (status != InvalidationStatus.Overrun)
             {
-                Assert.Equal(Enumerable.Range(0, changes).Select(i => Store.HashOf(keys[i % 64])), _hashes[..count]);
+                Assert.Equal(Enumerable.Range(0, changes).Select(i => Cache.HashOf(keys[i % 64])), _hashes[..count]);
             }
             else
             {
@@ -140,15 +140,15 @@ public sealed class InvalidationTests : StoreTest
     {
         CairnCollection other = Store.Collection("other");
 
-        Assert.NotEqual(Store.HashOf("key"), Store.HashOf("key", other));
-        Assert.Equal(Store.HashOf("key"), OpenAgain().HashOf("key"));
+        Assert.NotEqual(Cache.HashOf("key"), other.HashOf("key"));
+        Assert.Equal(Cache.HashOf("key"), OpenAgain().DefaultCollection.HashOf("key"));
 
         InvalidationCursor[] cursors =
             [.. Enumerable.Range(0, Store.PartitionCount).Select(partition => Store.GetInvalidationCursor(partition))];
         other.Set("key", "x"u8);
         ulong[] seen =
             [.. Enumerable.Range(0, Store.PartitionCount).SelectMany(partition => Read(Store, partition, ref cursors[partition]))];
-        Assert.Equal([Store.HashOf("key", other)], seen);
+        Assert.Equal([other.HashOf("key")], seen);
     }
 
     [Fact]
@@ -157,7 +157,7 @@ public sealed class InvalidationTests : StoreTest
         CairnStore busy = Open(Options with { Path = PathOf("busy.cairn") });
         for (int i = 0; i < 100; i++)
         {
-            busy.Set($"{i}", "x"u8);
+            busy.DefaultCollection.Set($"{i}", "x"u8);
         }
 
         int partition = Enumerable.Range(0, busy.PartitionCount).First(p => busy.GetInvalidationCursor(p).Position > 0);
@@ -185,5 +185,5 @@ public sealed class InvalidationTests : StoreTest
     }
 
     private string[] KeysOf(int partition, int count) =>
-        [.. Enumerable.Range(0, int.MaxValue).Select(i => $"key {i}").Where(key => Store.PartitionOf(key) == partition).Take(count)];
+        [.. Enumerable.Range(0, int.MaxValue).Select(i => $"key {i}").Where(key => Cache.PartitionOf(key) == partition).Take(count)];
 }

@@ -8,23 +8,23 @@ public sealed class LeaseTests : StoreTest
     [Fact]
     public void Only_one_gets_the_lease_of_a_missing_key()
     {
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
         Assert.True(lease!.IsHeld);
 
-        Assert.Equal(LeaseStatus.Held, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? other));
+        Assert.Equal(LeaseStatus.Held, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? other));
         Assert.Null(other);
-        Assert.Equal(LeaseStatus.Held, OpenAgain().AcquireLease("key", TimeSpan.FromMilliseconds(5), out other));
+        Assert.Equal(LeaseStatus.Held, OpenAgain().DefaultCollection.AcquireLease("key", TimeSpan.FromMilliseconds(5), out other));
         Assert.Null(other);
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("another key", TimeSpan.Zero, out other));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("another key", TimeSpan.Zero, out other));
         other!.Dispose();
     }
 
     [Fact]
     public void Value_makes_a_lease_unnecessary()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
-        Assert.Equal(LeaseStatus.Hit, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Hit, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
         Assert.Null(lease);
     }
 
@@ -33,33 +33,33 @@ public sealed class LeaseTests : StoreTest
     [InlineData(300_000)]
     public void Value_set_with_the_lease_ends_it(int length)
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
 
         Assert.True(lease!.TrySet(TestBytes.Of(length), TimeSpan.FromSeconds(1), flags: 4));
 
         Assert.False(lease.IsHeld);
-        Assert.Equal(TestBytes.Of(length), Store.Get("key"));
-        Store.TryGetInfo("key", out EntryInfo info);
+        Assert.Equal(TestBytes.Of(length), Cache.Get("key"));
+        Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(4u, info.Flags);
         Assert.Equal(Clock.Now + TimeSpan.FromSeconds(1), info.ExpiresAt);
         Assert.False(lease.TrySet("again"u8));
         lease.Dispose();
-        Assert.Equal(TestBytes.Of(length), Store.Get("key"));
+        Assert.Equal(TestBytes.Of(length), Cache.Get("key"));
     }
 
     [Fact]
     public void Leased_key_has_no_value()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
 
-        Assert.False(Store.Contains("key"));
-        Assert.Null(Store.Get("key"));
-        Assert.False(Store.TryGetStale("key", new byte[8], out _));
-        Assert.False(Store.TryPin("key", out _));
-        Assert.Equal(WriteStatus.NotFound, Store.Replace("key", "x"u8));
-        Assert.Equal(WriteStatus.NotFound, Store.Append("key", "x"u8));
-        Assert.Equal(WriteStatus.NotFound, Store.Touch("key", Long));
-        Assert.Equal(WriteStatus.NotFound, Store.Increment("key", 1, out _));
+        Assert.False(Cache.Contains("key"));
+        Assert.Null(Cache.Get("key"));
+        Assert.False(Cache.TryGetStale("key", new byte[8], out _));
+        Assert.False(Cache.TryPin("key", out _));
+        Assert.Equal(WriteStatus.NotFound, Cache.Replace("key", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Cache.Append("key", "x"u8));
+        Assert.Equal(WriteStatus.NotFound, Cache.Touch("key", Long));
+        Assert.Equal(WriteStatus.NotFound, Cache.Increment("key", 1, out _));
         Assert.True(lease!.IsHeld);
         lease.Dispose();
     }
@@ -70,46 +70,47 @@ public sealed class LeaseTests : StoreTest
     [MemberData(nameof(Cancellations))]
     public void Whoever_writes_removes_or_clears_cancels_the_lease(string cancellation)
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
         CairnStore other = OpenAgain();
+        CairnCollection cache = other.DefaultCollection;
 
         switch (cancellation)
         {
             case "set":
-                other.Set("key", "1"u8);
+                cache.Set("key", "1"u8);
                 break;
             case "set large":
-                other.Set("key", new byte[300_000]);
+                cache.Set("key", new byte[300_000]);
                 break;
             case "add":
-                Assert.Equal(WriteStatus.Stored, other.Add("key", "1"u8));
+                Assert.Equal(WriteStatus.Stored, cache.Add("key", "1"u8));
                 break;
             case "remove":
-                Assert.False(other.Remove("key"));
+                Assert.False(cache.Remove("key"));
                 break;
             case "clear":
-                other.Clear();
+                cache.Clear();
                 break;
             case "increment":
-                Assert.Equal(WriteStatus.Stored, other.Increment("key", 1, out _, initialValue: 1));
+                Assert.Equal(WriteStatus.Stored, cache.Increment("key", 1, out _, initialValue: 1));
                 break;
             default:
-                other.Set("key", "1"u8, Expiration.At(DateTimeOffset.UnixEpoch));
+                cache.Set("key", "1"u8, Expiration.At(DateTimeOffset.UnixEpoch));
                 break;
         }
 
-        byte[]? before = Store.Get("key");
+        byte[]? before = Cache.Get("key");
         Assert.False(lease!.IsHeld);
         Assert.False(lease.TrySet("late"u8));
-        Assert.Equal(before, Store.Get("key"));
+        Assert.Equal(before, Cache.Get("key"));
         lease.Dispose();
-        Assert.Equal(before, Store.Get("key"));
+        Assert.Equal(before, Cache.Get("key"));
     }
 
     [Fact]
     public void Clearing_another_collection_cancels_nothing()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
 
         Store.Collection("other").Set("key", "x"u8);
         Store.Collection("other").Clear();
@@ -120,12 +121,12 @@ public sealed class LeaseTests : StoreTest
     [Fact]
     public async Task Waiter_gets_the_value_when_it_is_set()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
         CairnStore other = OpenAgain();
         Task<LeaseStatus>[] waiters =
         [
             .. Enumerable.Range(0, 3).Select(i => OwnThread.Run(
-                () => (i == 0 ? Store : other).AcquireLease("key", i == 1 ? Timeout.InfiniteTimeSpan : Long, out _))),
+                () => (i == 0 ? Store : other).DefaultCollection.AcquireLease("key", i == 1 ? Timeout.InfiniteTimeSpan : Long, out _))),
         ];
 
         lease!.TrySet("value"u8);
@@ -136,12 +137,12 @@ public sealed class LeaseTests : StoreTest
     [Fact]
     public async Task One_waiter_gets_the_lease_when_it_is_given_back()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
         Task<(LeaseStatus Status, StoreLease? Lease)>[] waiters =
         [
             .. Enumerable.Range(0, 3).Select(_ => OwnThread.Run(() =>
             {
-                LeaseStatus status = Store.AcquireLease("key", Long, out StoreLease? mine);
+                LeaseStatus status = Cache.AcquireLease("key", Long, out StoreLease? mine);
                 if (status == LeaseStatus.Acquired)
                 {
                     Assert.True(mine!.TrySet("value"u8));
@@ -161,29 +162,29 @@ public sealed class LeaseTests : StoreTest
     [Fact]
     public void Lease_is_taken_over_when_its_time_is_up()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? first);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? first);
 
         Clock.Advance(StoreLease.Duration - TimeSpan.FromMilliseconds(1));
-        Assert.Equal(LeaseStatus.Held, Store.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Held, Cache.AcquireLease("key", TimeSpan.Zero, out _));
         Clock.Advance(TimeSpan.FromMilliseconds(1));
         Assert.True(first!.IsHeld);
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? second));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? second));
 
         Assert.False(first.TrySet("late"u8));
         Assert.True(second!.TrySet("value"u8));
-        Assert.Equal("value", Store.GetString("key"));
+        Assert.Equal("value", Cache.GetString("key"));
     }
 
     [Fact]
     public void Lease_is_taken_over_when_its_store_was_closed()
     {
         CairnStore closing = Open(Options);
-        Assert.Equal(LeaseStatus.Acquired, closing.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
-        Assert.Equal(LeaseStatus.Held, Store.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Acquired, closing.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Held, Cache.AcquireLease("key", TimeSpan.Zero, out _));
 
         closing.Dispose();
 
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? mine));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? mine));
         Assert.Throws<ObjectDisposedException>(() => lease!.TrySet("late"u8));
         lease!.Dispose();
         Assert.True(mine!.TrySet("value"u8));
@@ -194,11 +195,11 @@ public sealed class LeaseTests : StoreTest
     {
         CairnStore closing = Open(Options);
         CairnStore keeping = Open(Options);
-        closing.AcquireLease("key", TimeSpan.Zero, out _);
+        closing.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out _);
         closing.Dispose();
         CairnStore next = Open(Options);
 
-        Assert.Equal(LeaseStatus.Acquired, keeping.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, keeping.DefaultCollection.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
 
         lease!.Dispose();
         next.Dispose();
@@ -209,11 +210,11 @@ public sealed class LeaseTests : StoreTest
     {
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-lease", FilePath, "key");
         Assert.Equal("Acquired", child.ReadLine());
-        Assert.Equal(LeaseStatus.Held, Store.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.Equal(LeaseStatus.Held, Cache.AcquireLease("key", TimeSpan.Zero, out _));
 
         child.Kill();
 
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
         Assert.True(lease!.TrySet("value"u8));
     }
 
@@ -223,36 +224,36 @@ public sealed class LeaseTests : StoreTest
     public void Stale_value_stays_readable_while_a_lease_is_held(int length)
     {
         byte[] value = TestBytes.Of(length);
-        Store.Set("key", value, TimeSpan.FromSeconds(1), flags: 5);
+        Cache.Set("key", value, TimeSpan.FromSeconds(1), flags: 5);
         Clock.Advance(TimeSpan.FromSeconds(1));
 
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease));
 
         var destination = new byte[length];
-        Assert.True(Store.TryGetStale("key", destination, out EntryInfo info));
+        Assert.True(Cache.TryGetStale("key", destination, out EntryInfo info));
         Assert.Equal(value, destination);
         Assert.Equal(5u, info.Flags);
         Assert.Equal(Clock.Now, info.ExpiresAt);
-        Assert.False(Store.Contains("key"));
-        Assert.Equal(LeaseStatus.Held, Store.AcquireLease("key", TimeSpan.Zero, out _));
+        Assert.False(Cache.Contains("key"));
+        Assert.Equal(LeaseStatus.Held, Cache.AcquireLease("key", TimeSpan.Zero, out _));
 
         lease!.Dispose();
-        Assert.True(Store.TryGetStale("key", destination, out _));
-        Assert.Equal(LeaseStatus.Acquired, Store.AcquireLease("key", TimeSpan.Zero, out lease));
+        Assert.True(Cache.TryGetStale("key", destination, out _));
+        Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out lease));
         Assert.True(lease!.TrySet("new"u8));
-        Assert.Equal("new", Store.GetString("key"));
-        Assert.True(Store.TryGetStale("key", new byte[length], out info));
+        Assert.Equal("new", Cache.GetString("key"));
+        Assert.True(Cache.TryGetStale("key", new byte[length], out info));
         Assert.Equal(3, info.ValueBytes);
     }
 
     [Fact]
     public void Lease_survives_the_eviction_of_others()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
 
         for (int i = 0; i < 1000; i++)
         {
-            Store.Set($"key {i}", TestBytes.Of(1000));
+            Cache.Set($"key {i}", TestBytes.Of(1000));
         }
 
         Assert.True(lease!.TrySet("value"u8));
@@ -262,13 +263,13 @@ public sealed class LeaseTests : StoreTest
     public void Negative_wait_is_refused()
     {
         Assert.Throws<ArgumentOutOfRangeException>(
-            () => Store.AcquireLease("key", TimeSpan.FromMilliseconds(-2), out _));
+            () => Cache.AcquireLease("key", TimeSpan.FromMilliseconds(-2), out _));
     }
 
     [Fact]
     public void Lease_with_a_value_that_is_too_long_is_still_held()
     {
-        Store.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
+        Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
 
         Assert.Throws<ArgumentOutOfRangeException>(() => lease!.TrySet(new byte[Store.MaxValueBytes + 1]));
 

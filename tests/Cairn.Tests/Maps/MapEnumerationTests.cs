@@ -10,7 +10,7 @@ public sealed class MapEnumerationTests : StoreTest
     {
         PersistentMap<int, int> map = Fill();
         Store.Map("others", PersistentMapTests.Kept<int, int>())[-1] = -1;
-        Store.Set(BitConverter.GetBytes(-2), BitConverter.GetBytes(-2));
+        Cache.Set(BitConverter.GetBytes(-2), BitConverter.GetBytes(-2));
 
         IReadOnlyDictionary<int, int> all = map.GetAll();
 

@@ -205,12 +205,12 @@ public sealed class PersistentMapTests : StoreTest
         PersistentMap<string, int> orders = Store.Map("orders", Kept<string, int>());
         stock["Dune"] = 1;
         orders["Dune"] = 2;
-        Store.Set("Dune", "title"u8);
+        Cache.Set("Dune", "title"u8);
 
         orders.Clear();
 
         Assert.Equal(1, stock["Dune"]);
-        Assert.Equal("title", Store.GetString("Dune"));
+        Assert.Equal("title", Cache.GetString("Dune"));
         Assert.Equal(new Dictionary<string, int> { ["Dune"] = 1 }, stock.GetAll());
     }
 

@@ -44,14 +44,14 @@ public sealed class CompactTests : StoreTest
         CairnStore store = Open(Options with { CapacityBytes = 64 << 20 });
         for (int i = 0; i < 40_000; i++)
         {
-            store.Set($"key:{i}", TestBytes.Of(1_000));
+            store.DefaultCollection.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
         for (int i = 0; i < 40_000; i++)
         {
             if (i % 10 != 0)
             {
-                store.Remove($"key:{i}");
+                store.DefaultCollection.Remove($"key:{i}");
             }
         }
 
@@ -68,7 +68,7 @@ public sealed class CompactTests : StoreTest
         CairnStore after = OpenAgain();
         for (int i = 0; i < 40_000; i++)
         {
-            after.Set($"key:{i}", TestBytes.Of(1_000));
+            after.DefaultCollection.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
         Assert.Equal(40_000, after.GetStatistics().Entries);
@@ -93,10 +93,10 @@ public sealed class CompactTests : StoreTest
     {
         for (int i = 0; i < 4_000; i++)
         {
-            Store.Set($"key:{i}", TestBytes.Of(1_000));
+            Cache.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
-        Store.Set("long", TestBytes.Of(500_000));
+        Cache.Set("long", TestBytes.Of(500_000));
         long entries = Store.GetStatistics().Entries;
         Store.Dispose();
 
@@ -107,22 +107,23 @@ public sealed class CompactTests : StoreTest
         Assert.InRange(report.BytesAfter, 1 << 20, 2 << 20);
         CairnStore after = OpenAgain();
         Assert.Equal(report.EntriesKept, after.GetStatistics().Entries);
-        Assert.False(after.Contains("long"));
+        Assert.False(after.DefaultCollection.Contains("long"));
     }
 
     [Fact]
     public void Entries_that_were_used_outlive_others_after_compacting_too()
     {
         CairnStore store = Open(Options with { CapacityBytes = 2 << 20 });
+        CairnCollection cache = store.DefaultCollection;
         for (int i = 0; i < 1_000; i++)
         {
-            store.Set($"{(i % 4 == 0 ? "used" : "idle")}:{i}", TestBytes.Of(500));
+            cache.Set($"{(i % 4 == 0 ? "used" : "idle")}:{i}", TestBytes.Of(500));
         }
 
         for (int i = 0; i < 1_000; i += 4)
         {
-            store.Get($"used:{i}");
-            store.Get($"used:{i}");
+            cache.Get($"used:{i}");
+            cache.Get($"used:{i}");
         }
 
         store.Dispose();
@@ -133,11 +134,11 @@ public sealed class CompactTests : StoreTest
         CairnStore after = OpenAgain();
         for (int i = 0; i < 2_500; i++)
         {
-            after.Set($"new:{i}", TestBytes.Of(500));
+            after.DefaultCollection.Set($"new:{i}", TestBytes.Of(500));
         }
 
-        int used = Enumerable.Range(0, 1_000).Count(i => after.Contains($"used:{i}"));
-        int idle = Enumerable.Range(0, 1_000).Count(i => after.Contains($"idle:{i}"));
+        int used = Enumerable.Range(0, 1_000).Count(i => after.DefaultCollection.Contains($"used:{i}"));
+        int idle = Enumerable.Range(0, 1_000).Count(i => after.DefaultCollection.Contains($"idle:{i}"));
         Assert.True(used > 200, $"{used} of 250 entries that were used are left, and {idle} of 750 idle ones.");
         Assert.True(idle < 200, $"{used} of 250 entries that were used are left, and {idle} of 750 idle ones.");
     }
@@ -145,10 +146,10 @@ public sealed class CompactTests : StoreTest
     [Fact]
     public void Expired_entries_and_leases_are_left_out()
     {
-        Store.Set("stays", "value"u8, TimeSpan.FromHours(1));
-        Store.Set("expires", "value"u8, TimeSpan.FromMinutes(1));
-        Store.Set("slides", "value"u8, Expiration.Sliding(TimeSpan.FromHours(1), Clock.Now + TimeSpan.FromHours(3)));
-        Store.AcquireLease("leased", TimeSpan.Zero, out _);
+        Cache.Set("stays", "value"u8, TimeSpan.FromHours(1));
+        Cache.Set("expires", "value"u8, TimeSpan.FromMinutes(1));
+        Cache.Set("slides", "value"u8, Expiration.Sliding(TimeSpan.FromHours(1), Clock.Now + TimeSpan.FromHours(3)));
+        Cache.AcquireLease("leased", TimeSpan.Zero, out _);
         Clock.Advance(TimeSpan.FromMinutes(30));
         Store.Dispose();
 
@@ -156,16 +157,17 @@ public sealed class CompactTests : StoreTest
 
         Assert.Equal((2, 1), (report.EntriesKept, report.EntriesExpired));
         CairnStore after = OpenAgain();
-        Assert.False(after.TryGetStale("expires", new byte[10], out _));
-        Assert.Equal(LeaseStatus.Acquired, after.AcquireLease("leased", TimeSpan.Zero, out _));
+        CairnCollection cache = after.DefaultCollection;
+        Assert.False(cache.TryGetStale("expires", new byte[10], out _));
+        Assert.Equal(LeaseStatus.Acquired, cache.AcquireLease("leased", TimeSpan.Zero, out _));
 
         // The deadline is the one that the last read had set. Compacting did not change it.
         Clock.Advance(TimeSpan.FromMinutes(29));
-        Assert.True(after.TryGetInfo("slides", out EntryInfo info));
+        Assert.True(cache.TryGetInfo("slides", out EntryInfo info));
         Assert.Equal(TimeSpan.FromHours(1), info.SlidingInterval);
         Clock.Advance(TimeSpan.FromMinutes(1));
-        Assert.False(after.Contains("slides"));
-        Assert.False(after.Contains("stays"));
+        Assert.False(cache.Contains("slides"));
+        Assert.False(cache.Contains("stays"));
     }
 
     [Fact]
@@ -173,7 +175,7 @@ public sealed class CompactTests : StoreTest
     {
         for (int i = 0; i < 1_000; i++)
         {
-            Store.Set($"key:{i}", TestBytes.Of(100, i));
+            Cache.Set($"key:{i}", TestBytes.Of(100, i));
         }
 
         Store.Dispose();
@@ -190,7 +192,7 @@ public sealed class CompactTests : StoreTest
         Assert.Equal((997, 3), (report.EntriesKept, report.EntriesDamaged));
         Assert.True(CairnStore.Verify(FilePath).IsSound);
         CairnStore after = OpenAgain();
-        Assert.All(Enumerable.Range(0, 1_000), i => Assert.True(after.Get($"key:{i}") is not { } value || value.SequenceEqual(TestBytes.Of(100, i))));
+        Assert.All(Enumerable.Range(0, 1_000), i => Assert.True(after.DefaultCollection.Get($"key:{i}") is not { } value || value.SequenceEqual(TestBytes.Of(100, i))));
     }
 
     [Fact]
@@ -224,16 +226,16 @@ public sealed class CompactTests : StoreTest
     [Fact]
     public void Versions_that_were_read_before_are_old_afterwards()
     {
-        Store.Set("key", "1"u8);
-        Store.TryGetInfo("key", out EntryInfo before);
+        Cache.Set("key", "1"u8);
+        Cache.TryGetInfo("key", out EntryInfo before);
         Store.Dispose();
 
         Compact();
 
         CairnStore after = OpenAgain();
-        after.TryGetInfo("key", out EntryInfo info);
+        after.DefaultCollection.TryGetInfo("key", out EntryInfo info);
         Assert.True(info.Version > before.Version);
-        Assert.Equal(WriteStatus.VersionMismatch, after.CompareAndSwap("key", "2"u8, before.Version));
+        Assert.Equal(WriteStatus.VersionMismatch, after.DefaultCollection.CompareAndSwap("key", "2"u8, before.Version));
     }
 
     [Fact]
@@ -251,19 +253,19 @@ public sealed class CompactTests : StoreTest
     [Fact]
     public void Store_that_is_open_is_not_compacted()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
 
         StoreException refusal = Assert.Throws<StoreException>(Compact);
 
         Assert.Contains("while it is open (openings: 1)", refusal.Message, StringComparison.Ordinal);
-        Assert.Equal("value", Store.GetString("key"));
+        Assert.Equal("value", Cache.GetString("key"));
     }
 
     [Fact]
     public async Task Who_opens_the_store_meanwhile_gets_the_new_one()
     {
-        Store.Set("key", "value"u8);
-        Store.Set("expired", "value"u8, TimeSpan.FromSeconds(1));
+        Cache.Set("key", "value"u8);
+        Cache.Set("expired", "value"u8, TimeSpan.FromSeconds(1));
         Store.Dispose();
         Clock.Advance(TimeSpan.FromSeconds(2));
         using var start = new ManualResetEventSlim();
@@ -277,7 +279,7 @@ public sealed class CompactTests : StoreTest
             FilePath, new CompactOptions { TimeProvider = Clock }, new ActionProgress(_ => start.Set()));
 
         CairnStore opened = await opening;
-        Assert.Equal("value", opened.GetString("key"));
+        Assert.Equal("value", opened.DefaultCollection.GetString("key"));
         Assert.Equal(1, opened.GetStatistics().Entries);
         Assert.Equal(report.BytesAfter, opened.GetStatistics().FileBytes);
     }
@@ -414,7 +416,7 @@ public sealed class CompactTests : StoreTest
 
     private static List<Kept> Read(CairnStore store)
     {
-        IEnumerable<CairnCollection> collections = store.CollectionNames.Select(name => store.Collection(name)).Prepend(store);
+        IEnumerable<CairnCollection> collections = store.CollectionNames.Select(name => store.Collection(name)).Prepend(store.DefaultCollection);
         return
         [
             .. collections
@@ -439,7 +441,7 @@ public sealed class CompactTests : StoreTest
     {
         for (int i = 0; i < 4_000; i++)
         {
-            Store.Set($"key:{i}", TestBytes.Of(1_000));
+            Cache.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
         Store.Dispose();

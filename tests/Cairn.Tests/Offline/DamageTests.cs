@@ -294,18 +294,19 @@ public sealed class DamageTests : StoreTest
     private void FillAndClose(StoreOptions? options = null)
     {
         CairnStore store = Open(options ?? Options);
+        CairnCollection cache = store.DefaultCollection;
         bool isTiny = store.MaxValueBytes < 400_000;
         store.Collection("first").Set("key", "value"u8);
         store.Collection("second").Set("key", "value"u8);
         for (int i = 0; i < (isTiny ? 500 : 3_000); i++)
         {
-            store.Set($"key:{i}", TestBytes.Of(100 + (i % 300)), flags: (uint)i % 2);
-            store.Get($"key:{i / 2}");
+            cache.Set($"key:{i}", TestBytes.Of(100 + (i % 300)), flags: (uint)i % 2);
+            cache.Get($"key:{i / 2}");
             store.Collection("first").Set($"key:{i % 100}", Encoding.UTF8.GetBytes($"{i}"), TimeSpan.FromHours(1));
         }
 
-        store.Set("long", TestBytes.Of(isTiny ? 100_000 : 300_000));
-        store.Set("sliding", TestBytes.Of(10), Expiration.Sliding(TimeSpan.FromHours(1)));
+        cache.Set("long", TestBytes.Of(isTiny ? 100_000 : 300_000));
+        cache.Set("sliding", TestBytes.Of(10), Expiration.Sliding(TimeSpan.FromHours(1)));
         store.Dispose();
     }
 }

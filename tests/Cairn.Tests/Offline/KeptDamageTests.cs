@@ -143,7 +143,7 @@ public sealed class KeptDamageTests : StoreTest
         int kept = FillUp(accounts, 300);
         for (int i = 0; i < 20_000; i++)
         {
-            Store.Set($"flood {i}", new byte[300]);
+            Cache.Set($"flood {i}", new byte[300]);
         }
 
         Store.Collection("accounts", Kept with { BudgetBytes = 500_000 });

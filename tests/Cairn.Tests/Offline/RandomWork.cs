@@ -4,7 +4,7 @@ namespace Cairn.Tests.Offline;
 internal sealed class RandomWork(CairnStore store, ManualClock clock, int seed)
 {
     private readonly Random _random = new(seed);
-    private readonly CairnCollection[] _collections = [store, store.Collection("books"), store.Collection("sessions")];
+    private readonly CairnCollection[] _collections = [store.DefaultCollection, store.Collection("books"), store.Collection("sessions")];
 
     public RandomWork Do(int operations, int keys = 2_000)
     {

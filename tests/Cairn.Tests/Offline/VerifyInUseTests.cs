@@ -34,8 +34,8 @@ public sealed class VerifyInUseTests : StoreTest
     [Fact]
     public async Task Damage_is_found_in_spite_of_the_work_of_others()
     {
-        Store.Set("victim", TestBytes.Of(200));
-        Store.TryPin("victim", out PinnedValue? pinned);
+        Cache.Set("victim", TestBytes.Of(200));
+        Cache.TryPin("victim", out PinnedValue? pinned);
         using (var surgeon = new StoreSurgeon(FilePath))
         {
             surgeon.Flip(surgeon.EntryOf(surgeon.UsedSlots().Single()) + 40, 2);

@@ -47,8 +47,8 @@ public sealed class VerifyTests : StoreTest
         CairnStore store = Open(Options with { CapacityBytes = capacityBytes, AverageEntryBytes = averageEntryBytes });
         for (int i = 0; i < 2.5 * capacityBytes / 1_000; i++)
         {
-            store.Set($"key:{i}", TestBytes.Of(1_000), i % 2 == 0 ? TimeSpan.FromHours(1) : Expiration.None);
-            store.Get($"key:{i / 2}");
+            store.DefaultCollection.Set($"key:{i}", TestBytes.Of(1_000), i % 2 == 0 ? TimeSpan.FromHours(1) : Expiration.None);
+            store.DefaultCollection.Get($"key:{i / 2}");
         }
 
         store.Dispose();
@@ -66,7 +66,7 @@ public sealed class VerifyTests : StoreTest
         CairnStore store = Open(Options with { CapacityBytes = 8 << 20, MaxCapacityBytes = 32 << 20 });
         for (int i = 0; i < 15_000; i++)
         {
-            store.Set($"key:{i}", TestBytes.Of(1_000));
+            store.DefaultCollection.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
         store.Dispose();
@@ -91,17 +91,17 @@ public sealed class VerifyTests : StoreTest
     [Fact]
     public void Entries_are_counted_by_what_a_reader_gets_of_them()
     {
-        Store.Set("live", "value"u8);
-        Store.Set("long", TestBytes.Of(300_000));
-        Store.Set("expired", "value"u8, TimeSpan.FromSeconds(1));
-        Store.Set("sliding", "value"u8, Expiration.Sliding(TimeSpan.FromHours(1)));
-        Store.Set("replaced", "1"u8);
-        Store.Set("replaced", "2"u8);
-        Store.Set("removed", "value"u8);
-        Store.Remove("removed");
+        Cache.Set("live", "value"u8);
+        Cache.Set("long", TestBytes.Of(300_000));
+        Cache.Set("expired", "value"u8, TimeSpan.FromSeconds(1));
+        Cache.Set("sliding", "value"u8, Expiration.Sliding(TimeSpan.FromHours(1)));
+        Cache.Set("replaced", "1"u8);
+        Cache.Set("replaced", "2"u8);
+        Cache.Set("removed", "value"u8);
+        Cache.Remove("removed");
         Store.Collection("cleared").Set("key", "value"u8);
         Store.Collection("cleared").Clear();
-        Store.AcquireLease("leased", TimeSpan.Zero, out _);
+        Cache.AcquireLease("leased", TimeSpan.Zero, out _);
         Clock.Advance(TimeSpan.FromSeconds(2));
 
         VerifyReport report = Verify();
@@ -114,7 +114,7 @@ public sealed class VerifyTests : StoreTest
     [Fact]
     public void Pins_that_a_dead_process_left_are_left_over_and_gone_after_the_next_opening()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
         Store.Dispose();
         using (var child = ChildProcess.Start(typeof(VerifyTests), "hold-pins", FilePath, "key"))
         {
@@ -173,7 +173,7 @@ public sealed class VerifyTests : StoreTest
     [Fact]
     public void Store_of_a_machine_that_restarted_is_noted_because_opening_empties_it()
     {
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
         Store.Dispose();
         Cairn.Platform.StorePlatform.BootIdOverride = "11111111-2222-3333-4444-555555555555";
 
@@ -189,7 +189,7 @@ public sealed class VerifyTests : StoreTest
     public void Store_on_a_read_only_file_system_is_verified()
     {
         using var mount = TestMount.Tmpfs(16 << 20);
-        Store.Set("key", "value"u8);
+        Cache.Set("key", "value"u8);
         Store.Dispose();
         File.Copy(FilePath, mount["store"]);
         mount.MakeReadOnly();

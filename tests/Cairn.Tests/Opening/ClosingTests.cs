@@ -14,6 +14,7 @@ public sealed class ClosingTests : StoreTest
         var clock = new ScriptedClock();
         CairnStore closing = Open(Options with { TimeProvider = clock });
         CairnStore thief = Open(Options);
+        CairnCollection cache = thief.DefaultCollection;
         using var isInside = new ManualResetEventSlim();
         using var mayLeave = new ManualResetEventSlim();
         Task<bool> stealing = Task.FromResult(false);
@@ -28,7 +29,7 @@ public sealed class ClosingTests : StoreTest
                 bool isLatecomer = Environment.CurrentManagedThreadId == latecomer;
                 if (isLatecomer && step == ProtocolStep.LockTaken)
                 {
-                    stealing = OwnThread.Run(() => thief.Set("key", "thief's"u8));
+                    stealing = OwnThread.Run(() => cache.Set("key", "thief's"u8));
                     isInside.Wait();
                 }
                 else if (!isLatecomer && step == ProtocolStep.EntryCopied)
@@ -40,8 +41,8 @@ public sealed class ClosingTests : StoreTest
         });
         try
         {
-            Assert.Throws<ObjectDisposedException>(() => closing.Set("key", "latecomer's"u8, TimeSpan.FromHours(1)));
-            ownerAfterwards = OwnerOfLock(thief, thief.PartitionOf("key"));
+            Assert.Throws<ObjectDisposedException>(() => closing.DefaultCollection.Set("key", "latecomer's"u8, TimeSpan.FromHours(1)));
+            ownerAfterwards = OwnerOfLock(thief, cache.PartitionOf("key"));
         }
         finally
         {
@@ -51,7 +52,7 @@ public sealed class ClosingTests : StoreTest
 
         Assert.Equal(thief.Engine.Owners.Slot, ownerAfterwards);
         Assert.True(await stealing);
-        Assert.Equal("thief's", thief.GetString("key"));
+        Assert.Equal("thief's", cache.GetString("key"));
         StoreAudit.Check(thief);
     }
 
@@ -62,6 +63,7 @@ public sealed class ClosingTests : StoreTest
         {
             CairnStore keeping = Open(Options);
             CairnStore closing = Open(Options);
+            CairnCollection cache = closing.DefaultCollection;
             Task<int>[] workers =
             [
                 .. Enumerable.Range(0, 4).Select(worker => OwnThread.Run(() =>
@@ -71,9 +73,9 @@ public sealed class ClosingTests : StoreTest
                     {
                         while (true)
                         {
-                            closing.Set($"{done % 50}", TestBytes.Of(done % 3000, seed: done));
-                            closing.Get($"{done % 50}");
-                            if (closing.TryPin($"{worker}", out PinnedValue? pinned))
+                            cache.Set($"{done % 50}", TestBytes.Of(done % 3000, seed: done));
+                            cache.Get($"{done % 50}");
+                            if (cache.TryPin($"{worker}", out PinnedValue? pinned))
                             {
                                 pinned.Dispose();
                             }
@@ -107,15 +109,16 @@ public sealed class ClosingTests : StoreTest
     {
         CairnStore closing = Open(Options with { LockTimeout = TimeSpan.FromMilliseconds(5) });
         CairnStore other = Open(Options with { LockTimeout = TimeSpan.FromMilliseconds(5) });
-        closing.Set("key", "value"u8);
-        closing.Engine.Memory.Partition(closing.PartitionOf("key"))->LockWord = (9u << 8) | (uint)closing.Engine.Owners.Slot;
+        CairnCollection cache = other.DefaultCollection;
+        closing.DefaultCollection.Set("key", "value"u8);
+        closing.Engine.Memory.Partition(closing.DefaultCollection.PartitionOf("key"))->LockWord = (9u << 8) | (uint)closing.Engine.Owners.Slot;
 
         closing.Dispose();
 
         // No process takes over the lock of a living owner, and this owner lives while the process may have a thread in an operation.
-        Assert.Equal("value", other.GetString("key"));
-        Assert.False(other.Set("key", "new"u8));
-        Assert.Null(other.GetString("key"));
+        Assert.Equal("value", cache.GetString("key"));
+        Assert.False(cache.Set("key", "new"u8));
+        Assert.Null(cache.GetString("key"));
         GC.KeepAlive(closing);
     }
 

@@ -11,20 +11,20 @@ public sealed class OpeningTests : StoreTest
     public void What_was_written_is_there_when_the_store_is_opened_again()
     {
         CairnStore first = Open(Options);
-        first.Set("small", "value"u8, TimeSpan.FromHours(1), flags: 5);
-        first.Set("large", TestBytes.Of(300_000));
+        first.DefaultCollection.Set("small", "value"u8, TimeSpan.FromHours(1), flags: 5);
+        first.DefaultCollection.Set("large", TestBytes.Of(300_000));
         first.Collection("books").Set("42", "Dune"u8);
         first.Dispose();
 
         CairnStore second = Open(Options with { FlushOnClose = true });
-        Assert.Equal("value", second.GetString("small"));
+        Assert.Equal("value", second.DefaultCollection.GetString("small"));
         second.Dispose();
 
-        Assert.Equal("value", Store.GetString("small"));
-        Store.TryGetInfo("small", out EntryInfo info);
+        Assert.Equal("value", Cache.GetString("small"));
+        Cache.TryGetInfo("small", out EntryInfo info);
         Assert.Equal(5u, info.Flags);
         Assert.Equal(Clock.Now + TimeSpan.FromHours(1), info.ExpiresAt);
-        Assert.Equal(TestBytes.Of(300_000), Store.Get("large"));
+        Assert.Equal(TestBytes.Of(300_000), Cache.Get("large"));
         Assert.Equal("Dune", Store.Collection("books").GetString("42"));
         Assert.Empty(Store.Warnings);
     }
@@ -33,13 +33,13 @@ public sealed class OpeningTests : StoreTest
     public void Versions_go_on_growing_after_the_store_was_opened_again()
     {
         CairnStore first = Open(Options);
-        first.Set("key", "1"u8);
-        first.TryGetInfo("key", out EntryInfo before);
+        first.DefaultCollection.Set("key", "1"u8);
+        first.DefaultCollection.TryGetInfo("key", out EntryInfo before);
         first.Dispose();
 
-        Store.Set("key", "2"u8);
+        Cache.Set("key", "2"u8);
 
-        Store.TryGetInfo("key", out EntryInfo after);
+        Cache.TryGetInfo("key", out EntryInfo after);
         Assert.True(after.Version > before.Version);
     }
 
@@ -47,40 +47,41 @@ public sealed class OpeningTests : StoreTest
     public void Operations_after_closing_are_refused()
     {
         CairnStore store = Open(Options);
-        store.Set("key", "value"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("key", "value"u8);
         CairnCollection books = store.Collection("books");
-        store.AcquireLease("lease", TimeSpan.Zero, out StoreLease? lease);
+        cache.AcquireLease("lease", TimeSpan.Zero, out StoreLease? lease);
         store.Dispose();
         store.Dispose();
 
         Action[] operations =
         [
-            () => store.Get("key"),
-            () => store.TryGet("key", new byte[8], out int _),
-            () => store.TryGetStale("key", new byte[8], out _),
-            () => store.Contains("key"),
-            () => store.GetMany([], [], []),
-            () => store.TryPin("key", out _),
-            () => store.Read("key", 0, (_, _, _) => { }),
-            () => store.Set("key", "x"u8),
-            () => store.Set("key", new MemoryStream([1]), 1),
-            () => store.SetMany([]),
-            () => store.Add("key", "x"u8),
-            () => store.Append("key", "x"u8),
-            () => store.Increment("key", 1, out _),
-            () => store.Touch("key", Expiration.None),
-            () => store.Remove("key"),
-            () => store.Clear(),
+            () => cache.Get("key"),
+            () => cache.TryGet("key", new byte[8], out int _),
+            () => cache.TryGetStale("key", new byte[8], out _),
+            () => cache.Contains("key"),
+            () => cache.GetMany([], [], []),
+            () => cache.TryPin("key", out _),
+            () => cache.Read("key", 0, (_, _, _) => { }),
+            () => cache.Set("key", "x"u8),
+            () => cache.Set("key", new MemoryStream([1]), 1),
+            () => cache.SetMany([]),
+            () => cache.Add("key", "x"u8),
+            () => cache.Append("key", "x"u8),
+            () => cache.Increment("key", 1, out _),
+            () => cache.Touch("key", Expiration.None),
+            () => cache.Remove("key"),
+            () => cache.Clear(),
             () => store.ClearAll(),
-            () => store.AcquireLease("key", TimeSpan.Zero, out _),
-            () => store.Entries(),
+            () => cache.AcquireLease("key", TimeSpan.Zero, out _),
+            () => cache.Entries(),
             () => store.GetStatistics(),
             () => store.GetBiggestKeys(1),
             () => store.GetSizeHistogram(),
             () => store.Collection("books"),
             () => _ = store.CollectionNames,
-            () => store.PartitionOf("key"),
-            () => store.HashOf("key"),
+            () => cache.PartitionOf("key"),
+            () => cache.HashOf("key"),
             () => store.GetInvalidationCursor(0),
             () => books.Get("key"),
             () => books.Set("key", "x"u8),
@@ -93,7 +94,7 @@ public sealed class OpeningTests : StoreTest
         }
 
         lease!.Dispose();
-        Assert.Equal("value", Store.GetString("key"));
+        Assert.Equal("value", Cache.GetString("key"));
     }
 
     [Fact]
@@ -102,12 +103,12 @@ public sealed class OpeningTests : StoreTest
         Assert.Throws<FileNotFoundException>(() => Open(Options with { OpenMode = StoreOpenMode.OpenExisting }));
         Assert.False(File.Exists(FilePath));
 
-        Open(Options with { OpenMode = StoreOpenMode.CreateNew }).Set("key", "value"u8);
+        Open(Options with { OpenMode = StoreOpenMode.CreateNew }).DefaultCollection.Set("key", "value"u8);
 
         var exists = Assert.Throws<StoreException>(() => Open(Options with { OpenMode = StoreOpenMode.CreateNew }));
         Assert.Contains(FilePath, exists.Message, StringComparison.Ordinal);
-        Assert.Equal("value", Open(Options with { OpenMode = StoreOpenMode.OpenExisting }).GetString("key"));
-        Assert.Equal("value", Open(Options with { OpenMode = StoreOpenMode.OpenOrCreate }).GetString("key"));
+        Assert.Equal("value", Open(Options with { OpenMode = StoreOpenMode.OpenExisting }).DefaultCollection.GetString("key"));
+        Assert.Equal("value", Open(Options with { OpenMode = StoreOpenMode.OpenOrCreate }).DefaultCollection.GetString("key"));
     }
 
     [Fact]
@@ -117,8 +118,8 @@ public sealed class OpeningTests : StoreTest
 
         Assert.Throws<StoreCorruptException>(() => Open(Options with { OpenMode = StoreOpenMode.OpenExisting }));
         Assert.Equal(0, new FileInfo(FilePath).Length);
-        Assert.True(Open(Options).Set("key", "value"u8));
-        Assert.Equal("value", Store.GetString("key"));
+        Assert.True(Open(Options).DefaultCollection.Set("key", "value"u8));
+        Assert.Equal("value", Cache.GetString("key"));
     }
 
     [Fact]
@@ -171,25 +172,26 @@ public sealed class OpeningTests : StoreTest
     public void Restart_of_the_machine_without_a_clean_close_empties_the_store()
     {
         CairnStore first = Open(Options with { FlushOnClose = false });
-        first.Set("key", "value"u8);
+        first.DefaultCollection.Set("key", "value"u8);
         first.Collection("books").Set("42", "Dune"u8);
-        first.TryGetInfo("key", out EntryInfo before);
+        first.DefaultCollection.TryGetInfo("key", out EntryInfo before);
         first.Dispose();
         Clock.Advance(TimeSpan.FromSeconds(1));
 
         CairnStore second = OpenAfterRestart(Options);
+        CairnCollection cache = second.DefaultCollection;
 
         Assert.Contains("restarted", Assert.Single(second.Warnings), StringComparison.Ordinal);
-        Assert.False(second.Contains("key"));
+        Assert.False(cache.Contains("key"));
         Assert.Empty(second.CollectionNames);
         Assert.False(second.Collection("books").Contains("42"));
         Assert.Equal(0, second.GetStatistics().Entries);
-        Assert.True(second.Set("key", "new"u8));
-        second.TryGetInfo("key", out EntryInfo after);
+        Assert.True(cache.Set("key", "new"u8));
+        cache.TryGetInfo("key", out EntryInfo after);
         Assert.True(after.Version > before.Version);
         for (int i = 0; i < 5000; i++)
         {
-            Assert.True(second.Set($"{i}", TestBytes.Of(3000)));
+            Assert.True(cache.Set($"{i}", TestBytes.Of(3000)));
         }
     }
 
@@ -197,16 +199,16 @@ public sealed class OpeningTests : StoreTest
     public void Restart_of_the_machine_after_a_clean_close_keeps_the_store_warm()
     {
         CairnStore first = Open(Options with { FlushOnClose = true });
-        first.Set("key", "value"u8);
+        first.DefaultCollection.Set("key", "value"u8);
         first.Dispose();
 
         CairnStore second = OpenAfterRestart(Options with { FlushOnClose = false });
         Assert.Empty(second.Warnings);
-        Assert.Equal("value", second.GetString("key"));
+        Assert.Equal("value", second.DefaultCollection.GetString("key"));
         second.Dispose();
 
         // The store was opened since, and not closed cleanly.
-        Assert.False(Open(Options).Contains("key"));
+        Assert.False(Open(Options).DefaultCollection.Contains("key"));
     }
 
     [Fact]
@@ -214,11 +216,11 @@ public sealed class OpeningTests : StoreTest
     {
         CairnStore first = Open(Options with { FlushOnClose = true });
         CairnStore second = Open(Options with { FlushOnClose = false });
-        first.Set("key", "value"u8);
+        first.DefaultCollection.Set("key", "value"u8);
         first.Dispose();
         second.Dispose();
 
-        Assert.False(OpenAfterRestart(Options).Contains("key"));
+        Assert.False(OpenAfterRestart(Options).DefaultCollection.Contains("key"));
     }
 
     [Fact]
@@ -232,9 +234,9 @@ public sealed class OpeningTests : StoreTest
         child.Kill();
 
         CairnStore same = Open(Options);
-        Assert.Equal("value", same.GetString("key"));
+        Assert.Equal("value", same.DefaultCollection.GetString("key"));
         same.Dispose();
-        Assert.False(OpenAfterRestart(Options).Contains("key"));
+        Assert.False(OpenAfterRestart(Options).DefaultCollection.Contains("key"));
     }
 
     [Fact]
@@ -249,11 +251,11 @@ public sealed class OpeningTests : StoreTest
         var refused = Assert.Throws<StoreException>(() => Open(Options));
 
         Assert.Contains("255", refused.Message, StringComparison.Ordinal);
-        Assert.True(stores[254].Set("key", "value"u8));
-        Assert.Equal("value", stores[0].GetString("key"));
+        Assert.True(stores[254].DefaultCollection.Set("key", "value"u8));
+        Assert.Equal("value", stores[0].DefaultCollection.GetString("key"));
         Assert.Equal(255, stores[0].GetStatistics().Openings);
         stores[100].Dispose();
-        Assert.Equal("value", Open(Options).GetString("key"));
+        Assert.Equal("value", Open(Options).DefaultCollection.GetString("key"));
     }
 
     [Fact]
@@ -261,32 +263,33 @@ public sealed class OpeningTests : StoreTest
     {
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-store", FilePath);
         Assert.Equal("opened", child.ReadLine());
-        Store.Set("mine", "1"u8);
+        Cache.Set("mine", "1"u8);
 
         child.WriteLine("get mine");
         Assert.Equal("1", child.ReadLine());
         child.WriteLine("set theirs 2");
         Assert.Equal("True", child.ReadLine());
-        Assert.Equal("2", Store.GetString("theirs"));
+        Assert.Equal("2", Cache.GetString("theirs"));
         Assert.Equal(2, Store.GetStatistics().Openings);
 
         Assert.Equal(0, child.Finish());
-        Assert.Equal("2", Store.GetString("theirs"));
+        Assert.Equal("2", Cache.GetString("theirs"));
         Assert.Equal(1, Store.GetStatistics().Openings);
     }
 
     [Fact]
     public void Deleted_file_is_created_anew_while_those_who_have_it_open_go_on()
     {
-        Store.Set("key", "old"u8);
+        Cache.Set("key", "old"u8);
         File.Delete(FilePath);
 
         CairnStore fresh = Open(Options);
+        CairnCollection cache = fresh.DefaultCollection;
 
-        Assert.False(fresh.Contains("key"));
-        fresh.Set("key", "new"u8);
-        Assert.Equal("old", Store.GetString("key"));
-        Assert.Equal("new", fresh.GetString("key"));
+        Assert.False(cache.Contains("key"));
+        cache.Set("key", "new"u8);
+        Assert.Equal("old", Cache.GetString("key"));
+        Assert.Equal("new", cache.GetString("key"));
     }
 
     [Fact]
@@ -311,9 +314,9 @@ public sealed class OpeningTests : StoreTest
     {
         CairnStore[] stores = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => OwnThread.Run(() => CairnStore.Open(Options))));
 
-        stores[0].Set("key", "value"u8);
+        stores[0].DefaultCollection.Set("key", "value"u8);
 
-        Assert.All(stores, store => Assert.Equal("value", store.GetString("key")));
+        Assert.All(stores, store => Assert.Equal("value", store.DefaultCollection.GetString("key")));
         foreach (CairnStore store in stores)
         {
             store.Dispose();

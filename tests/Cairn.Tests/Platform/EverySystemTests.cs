@@ -99,15 +99,16 @@ public sealed class EverySystemTests : IDisposable
     {
         var options = new StoreOptions { Path = Target, CapacityBytes = 4 << 20 };
         using CairnStore store = CairnStore.Open(options);
-        store.Set("42", "Dune"u8);
+        CairnCollection cache = store.DefaultCollection;
+        cache.Set("42", "Dune"u8);
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-partitions", Target);
         Assert.Equal("holding", child.ReadLine());
 
         child.Kill();
 
-        Assert.True(store.Set("43", "Emma"u8));
-        Assert.Equal("Dune", store.GetString("42"));
-        Assert.Equal("Emma", store.GetString("43"));
+        Assert.True(cache.Set("43", "Emma"u8));
+        Assert.Equal("Dune", cache.GetString("42"));
+        Assert.Equal("Emma", cache.GetString("43"));
     }
 
     [Fact]
@@ -119,17 +120,17 @@ public sealed class EverySystemTests : IDisposable
         {
             for (int i = 0; i < 1000; i++)
             {
-                Assert.True((i % 2 == 0 ? first : second).Set($"{i}", TestBytes.Of(4000, i)));
+                Assert.True((i % 2 == 0 ? first : second).DefaultCollection.Set($"{i}", TestBytes.Of(4000, i)));
             }
 
-            Assert.All(Enumerable.Range(0, 1000), i => Assert.Equal(TestBytes.Of(4000, i), (i % 2 == 0 ? second : first).Get($"{i}")));
+            Assert.All(Enumerable.Range(0, 1000), i => Assert.Equal(TestBytes.Of(4000, i), (i % 2 == 0 ? second : first).DefaultCollection.Get($"{i}")));
             Assert.Equal(0, first.GetStatistics().Evictions);
         }
 
         using CairnStore next = CairnStore.Open(options);
 
         Assert.Empty(next.Warnings);
-        Assert.All(Enumerable.Range(0, 1000), i => Assert.Equal(TestBytes.Of(4000, i), next.Get($"{i}")));
+        Assert.All(Enumerable.Range(0, 1000), i => Assert.Equal(TestBytes.Of(4000, i), next.DefaultCollection.Get($"{i}")));
     }
 
     private StoreFile Create(string content)

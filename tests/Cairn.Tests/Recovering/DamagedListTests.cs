@@ -103,10 +103,10 @@ public sealed unsafe class DamagedListTests : StoreTest
         for (int i = 0; !isRefused; i++)
         {
             // Each value takes most of a segment, and the store has fewer segments than three openings have pins.
-            isRefused = !store.Set($"{i}", TestBytes.Of(3_500));
+            isRefused = !store.DefaultCollection.Set($"{i}", TestBytes.Of(3_500));
             CairnStore holder = i % 60 == 0 ? Open(Tiny) : OpenedLast;
             OpenedLast = holder;
-            if (holder.TryPin($"{i}", out PinnedValue? pinned))
+            if (holder.DefaultCollection.TryPin($"{i}", out PinnedValue? pinned))
             {
                 pins.Add(pinned);
             }
@@ -122,8 +122,8 @@ public sealed unsafe class DamagedListTests : StoreTest
     {
         for (int i = 0; i < 2_000; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(1_000, seed: i)));
-            Assert.True(store.Get($"{i / 2}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(1_000, seed: i / 2)));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of(1_000, seed: i)));
+            Assert.True(store.DefaultCollection.Get($"{i / 2}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(1_000, seed: i / 2)));
         }
     }
 

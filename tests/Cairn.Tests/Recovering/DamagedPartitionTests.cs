@@ -17,7 +17,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
 
         DamagePartitions(block => block[..PartitionBlock.WatermarksOffset].Clear());
 
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
         Assert.Empty(Store.Collection("other").Entries());
         ExpectWorking();
     }
@@ -29,7 +29,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
 
         DamagePartitions(block => block.Slice(PartitionBlock.WatermarksOffset, StoreLayout.MaxCollections * 16).Clear());
 
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
         Assert.Empty(Store.Collection("other").Entries());
         ExpectWorking();
     }
@@ -41,7 +41,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
 
         DamagePartitions(block => block.Clear());
 
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
         Assert.Empty(Store.Collection("other").Entries());
         ExpectWorking();
     }
@@ -54,15 +54,15 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
             CairnStore store = Open(Options);
             for (int i = 0; i < 50; i++)
             {
-                store.Set($"{i}", "old"u8);
+                store.DefaultCollection.Set($"{i}", "old"u8);
             }
 
-            store.Clear();
+            store.DefaultCollection.Clear();
             store.Dispose();
             DamagePartitions(block => block[PartitionBlock.WatermarksOffset + (bit / 8)] ^= (byte)(1 << (bit % 8)));
 
             store = Open(Options);
-            Assert.Empty(store.Entries());
+            Assert.Empty(store.DefaultCollection.Entries());
             StoreAudit.Check(store);
             store.Dispose();
         }
@@ -74,16 +74,16 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
         CairnStore first = Open(Options);
         for (int i = 0; i < 500; i++)
         {
-            first.Set($"{i}", "old"u8);
+            first.DefaultCollection.Set($"{i}", "old"u8);
         }
 
         first.Dispose();
         Clock.Advance(TimeSpan.FromSeconds(1));
         DamagePartitions(block => block[VersionOffset + 3] = 0);
 
-        Assert.True(Store.Clear());
+        Assert.True(Cache.Clear());
 
-        Assert.Empty(Store.Entries());
+        Assert.Empty(Cache.Entries());
         ExpectWorking();
     }
 
@@ -93,10 +93,10 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
         CairnStore first = Open(Options);
         for (int i = 0; i < 500; i++)
         {
-            first.Set($"{i}", "old"u8);
+            first.DefaultCollection.Set($"{i}", "old"u8);
         }
 
-        first.TryGetInfo("1", out EntryInfo before);
+        first.DefaultCollection.TryGetInfo("1", out EntryInfo before);
         for (int number = 0; number < first.PartitionCount; number++)
         {
             first.Engine.Memory.Partition(number)->Version = ulong.MaxValue;
@@ -113,17 +113,17 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
         other.Clear();
         first.Dispose();
 
-        Assert.Equal("old", Store.GetString("1"));
+        Assert.Equal("old", Cache.GetString("1"));
         Assert.Empty(Store.Collection("other").Entries());
         for (int i = 0; i < 500; i++)
         {
-            Assert.True(Store.Set($"{i}", "new"u8));
+            Assert.True(Cache.Set($"{i}", "new"u8));
             Assert.True(Store.Collection("other").Set($"{i}", "new"u8));
-            Assert.Equal("new", Store.GetString($"{i}"));
+            Assert.Equal("new", Cache.GetString($"{i}"));
             Assert.Equal("new", Store.Collection("other").GetString($"{i}"));
         }
 
-        Store.TryGetInfo("1", out EntryInfo after);
+        Cache.TryGetInfo("1", out EntryInfo after);
         Assert.True(after.Version > before.Version);
         StoreAudit.Check(Store);
     }
@@ -136,7 +136,7 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
             CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
             for (int i = 0; i < 1000; i++)
             {
-                store.Set($"{i}", TestBytes.Of(1000, seed: i));
+                store.DefaultCollection.Set($"{i}", TestBytes.Of(1000, seed: i));
             }
 
             store.Dispose();
@@ -145,10 +145,10 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
             store = Open(Options);
             for (int i = 0; i < 1000; i++)
             {
-                Assert.True(store.Get($"{i}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(1000, seed: i)));
+                Assert.True(store.DefaultCollection.Get($"{i}") is not { } value || value.AsSpan().SequenceEqual(TestBytes.Of(1000, seed: i)));
             }
 
-            Assert.True(store.Set("key", TestBytes.Of(2000)), $"bit {bit}");
+            Assert.True(store.DefaultCollection.Set("key", TestBytes.Of(2000)), $"bit {bit}");
             StoreAudit.Check(store);
             store.Dispose();
         }
@@ -158,16 +158,17 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
     private void FillAndClear()
     {
         CairnStore store = Open(Options);
+        CairnCollection cache = store.DefaultCollection;
         CairnCollection other = store.Collection("other");
         for (int i = 0; i < 500; i++)
         {
-            store.Set($"{i}", "old"u8);
+            cache.Set($"{i}", "old"u8);
             other.Set($"{i}", "old"u8);
         }
 
-        store.Clear();
+        cache.Clear();
         other.Clear();
-        Assert.Empty(store.Entries());
+        Assert.Empty(cache.Entries());
         store.Dispose();
     }
 
@@ -198,8 +199,8 @@ public sealed unsafe class DamagedPartitionTests : StoreTest
     {
         for (int i = 0; i < 20_000; i++)
         {
-            Assert.True(Store.Set($"{i}", BitConverter.GetBytes(i).Concat(new byte[1000]).ToArray()));
-            Assert.Equal(i, BitConverter.ToInt32(Store.Get($"{i}")));
+            Assert.True(Cache.Set($"{i}", BitConverter.GetBytes(i).Concat(new byte[1000]).ToArray()));
+            Assert.Equal(i, BitConverter.ToInt32(Cache.Get($"{i}")));
         }
 
         StoreAudit.Check(Store);

@@ -13,7 +13,7 @@ public sealed class BackupTests : LoggedStoreTest
     public void Restored_store_has_every_collection_with_its_options_and_entries()
     {
         CairnStore store = Open(Small);
-        store.Set("own", "x"u8, flags: 3);
+        store.DefaultCollection.Set("own", "x"u8, flags: 3);
         store.Collection("cache", new CollectionOptions { DefaultExpiration = Expiration.After(TimeSpan.FromHours(1)) }).Set("cached", "y"u8);
         store.Collection("unlogged", Logged with { Durability = Durability.ProcessCrash }).Set("kept", "z"u8);
         store.Collection("books", Logged).Set("42", "Dune"u8);
@@ -28,8 +28,8 @@ public sealed class BackupTests : LoggedStoreTest
         Assert.Equal((5, new FileInfo(NewOptions.Path).Length), (made.Entries, made.Bytes));
         CairnStore restored = Open(NewOptions);
         Assert.Empty(restored.Warnings);
-        Assert.Equal("x", restored.GetString("own"));
-        Assert.True(restored.TryGetInfo("own", out EntryInfo info));
+        Assert.Equal("x", restored.DefaultCollection.GetString("own"));
+        Assert.True(restored.DefaultCollection.TryGetInfo("own", out EntryInfo info));
         Assert.Equal(3u, info.Flags);
         Assert.Equal("z", TextOf(restored.Collection("unlogged"), "kept"));
         Assert.Equal("Dune", TextOf(restored.Collection("books", Logged), "42"));
@@ -95,7 +95,7 @@ public sealed class BackupTests : LoggedStoreTest
     public void Backup_of_what_is_kept_leaves_caches_out()
     {
         CairnStore store = Open(Small);
-        store.Set("own", "x"u8);
+        store.DefaultCollection.Set("own", "x"u8);
         store.Collection("cache").Set("cached", "y"u8);
         store.Collection("books", Logged).Set("42", "Dune"u8);
 

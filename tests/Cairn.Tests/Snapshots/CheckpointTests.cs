@@ -32,7 +32,7 @@ public sealed class CheckpointTests : LoggedStoreTest
     [Fact]
     public void Checkpoint_of_a_store_without_a_log_does_nothing()
     {
-        Store.Set("cached", "x"u8);
+        Cache.Set("cached", "x"u8);
 
         Store.Checkpoint();
 

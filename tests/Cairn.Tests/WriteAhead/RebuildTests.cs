@@ -9,7 +9,7 @@ public sealed class RebuildTests : LoggedStoreTest
     public void Logged_entries_come_back_after_a_restart_and_others_do_not()
     {
         CairnStore store = Open(Small);
-        store.Set("cached", "x"u8);
+        store.DefaultCollection.Set("cached", "x"u8);
         store.Collection("cache").Set("cached", "x"u8);
         store.Collection("unlogged", Logged with { Durability = Durability.ProcessCrash }).Set("kept", "x"u8);
         store.Collection("books", Logged).Set("42", "Dune"u8);
@@ -19,7 +19,7 @@ public sealed class RebuildTests : LoggedStoreTest
 
         Assert.Equal("Dune", TextOf(after.Collection("books"), "42"));
         Assert.Equal(["books"], after.CollectionNames.Where(name => name.Length > 0));
-        Assert.Null(after.Get("cached"));
+        Assert.Null(after.DefaultCollection.Get("cached"));
         Assert.Contains("what is in its log was read again", Assert.Single(after.Warnings), StringComparison.Ordinal);
     }
 

@@ -14,7 +14,7 @@ public sealed class StoreLogTests : StoreTest
     [Fact]
     public void Store_without_logged_collections_has_no_log()
     {
-        Store.Set("key", [1]);
+        Cache.Set("key", [1]);
         Store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash }).Set("key", [2]);
         Store.ClearAll();
         Store.Flush();
@@ -44,7 +44,7 @@ public sealed class StoreLogTests : StoreTest
         accounts.Set("past", [1], Expiration.At(Clock.GetUtcNow().AddSeconds(-1)));
         orders.Set("large", TestBytes.Of(600_000));
         orders.Append("large", TestBytes.Of(100_000));
-        Store.Set("a", [9]);
+        Cache.Set("a", [9]);
 
         LogReplay.Check(Store, accounts, orders);
         Assert.Equal(3, accounts.Get("added")!.Length);

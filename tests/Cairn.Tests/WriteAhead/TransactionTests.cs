@@ -186,7 +186,7 @@ public sealed class TransactionTests : StoreTest
         CairnStore other = Open(Options with { Path = PathOf("other.cairn") });
         StoreTransaction transaction = Store.BeginTransaction();
 
-        Assert.Throws<ArgumentException>(() => transaction.Set(Store, "a", [1]));
+        Assert.Throws<ArgumentException>(() => transaction.Set(Cache, "a", [1]));
         Assert.Throws<ArgumentException>(() => transaction.Set(cache, "a", [1]));
         Assert.Throws<ArgumentException>(() => transaction.Remove(cache, "a"));
         Assert.Throws<ArgumentException>(() => transaction.Require(cache, "a", 0));

@@ -14,7 +14,7 @@ internal sealed class DamageReader(CairnStore store, CairnCollection collection,
     /// <summary>Gets the action to call while a value is pinned.</summary>
     public required Action WhilePinned { get; init; }
 
-    public CairnCollection CollectionOf(int key) => DamageValues.IsInCollection(key) ? collection : store;
+    public CairnCollection CollectionOf(int key) => DamageValues.IsInCollection(key) ? collection : store.DefaultCollection;
 
     /// <summary>Reads a key by a random read operation.</summary>
     /// <exception cref="WrongValueException">The key has a value that was never written for it.</exception>

@@ -79,7 +79,7 @@ internal sealed class DamageWork
     /// <summary>Lists and counts everything.</summary>
     public void LookAround()
     {
-        foreach (StoreEntry entry in _store.Entries().Concat(_collection.Entries()))
+        foreach (StoreEntry entry in _store.DefaultCollection.Entries().Concat(_collection.Entries()))
         {
             _ = (entry.KeyText, entry.Info.ExpiresAt, entry.Info.SlidingInterval, entry.Info.SlidingLimit);
         }
@@ -115,7 +115,7 @@ internal sealed class DamageWork
         {
             string name = $"fresh:{_filler++}";
             byte[] value = Encoding.UTF8.GetBytes(name);
-            if (_store.Set(name, value) && _store.Get(name) is { } found)
+            if (_store.DefaultCollection.Set(name, value) && _store.DefaultCollection.Get(name) is { } found)
             {
                 WrongValueException.ThrowIf(found.AsSpan().SequenceEqual(value) ? null : "is not what was set a moment ago", name);
                 working++;
@@ -223,7 +223,7 @@ internal sealed class DamageWork
                 _collection.Clear();
                 break;
             case 1:
-                _store.Clear();
+                _store.DefaultCollection.Clear();
                 break;
             default:
                 (_clock as ManualClock)?.Advance(TimeSpan.FromSeconds(_random.Next(20)));
@@ -242,7 +242,7 @@ internal sealed class DamageWork
     private int Fill()
     {
         int length = _random.Next(s_filler.Length);
-        _store.Set($"filler:{_filler++}", s_filler.AsSpan(0, length));
+        _store.DefaultCollection.Set($"filler:{_filler++}", s_filler.AsSpan(0, length));
         return length + 40;
     }
 }

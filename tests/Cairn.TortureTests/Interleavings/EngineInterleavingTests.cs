@@ -59,7 +59,7 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
         ];
         for (int i = 0; i < 600; i++)
         {
-            first.Set($"filler:before {i}", new byte[2_000]);
+            first.DefaultCollection.Set($"filler:before {i}", new byte[2_000]);
         }
 
         long steps = 0;

@@ -29,7 +29,7 @@ internal sealed unsafe class EvictedEntry
     {
         _stage = stage;
         Fill(() => stage.Store.GetStatistics().Evictions > 0);
-        stage.Store.Set(Key, Value);
+        stage.Store.DefaultCollection.Set(Key, Value);
         Use(isUsed ? Uses : 0, Key);
         stage.Keep();
         int first = _filler;
@@ -120,7 +120,7 @@ internal sealed unsafe class EvictedEntry
     {
         Span<byte> value = stackalloc byte[ValueBytes];
         value.Fill(0xEE);
-        Assert.True(Store.Set(NameOf(filler), value));
+        Assert.True(Store.DefaultCollection.Set(NameOf(filler), value));
     }
 
     private void Use(int times, ReadOnlySpan<byte> key)
@@ -128,7 +128,7 @@ internal sealed unsafe class EvictedEntry
         Span<byte> copy = stackalloc byte[ValueBytes];
         for (int i = 0; i < times; i++)
         {
-            Assert.True(Store.TryGet(key, copy, out int _));
+            Assert.True(Store.DefaultCollection.TryGet(key, copy, out int _));
         }
     }
 

@@ -29,18 +29,18 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
         return new Scene(
             () => (first, second) is (LeaseStatus.Acquired, LeaseStatus.Held) or (LeaseStatus.Held, LeaseStatus.Acquired)
                 ? null : $"{first} and {second}",
-            () => first = Holder.AcquireLease(Key, TimeSpan.Zero, out _),
-            () => second = Other.AcquireLease(Key, TimeSpan.Zero, out _));
+            () => first = Holder.DefaultCollection.AcquireLease(Key, TimeSpan.Zero, out _),
+            () => second = Other.DefaultCollection.AcquireLease(Key, TimeSpan.Zero, out _));
     });
 
     [Fact]
-    public void Set_ends_a_lease() => ExpectEnded(() => Assert.True(Other.Set(Key, "2"u8)), "2");
+    public void Set_ends_a_lease() => ExpectEnded(() => Assert.True(Other.DefaultCollection.Set(Key, "2"u8)), "2");
 
     [Fact]
-    public void Removal_ends_a_lease() => ExpectEnded(() => Other.Remove(Key), null);
+    public void Removal_ends_a_lease() => ExpectEnded(() => Other.DefaultCollection.Remove(Key), null);
 
     [Fact]
-    public void Clearing_ends_a_lease() => ExpectEnded(() => Assert.True(Other.Clear()), null);
+    public void Clearing_ends_a_lease() => ExpectEnded(() => Assert.True(Other.DefaultCollection.Clear()), null);
 
     [Fact]
     public void Retraction_without_the_lock_ends_a_lease() => ExpectEnded(() => Kill(), null);
@@ -50,7 +50,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     {
         MakeStale();
 
-        new Exploration(output).ExpectHolds(() => Retracting(() => Holder.AcquireLease(Key, TimeSpan.Zero, out _)));
+        new Exploration(output).ExpectHolds(() => Retracting(() => Holder.DefaultCollection.AcquireLease(Key, TimeSpan.Zero, out _)));
     }
 
     [Fact]
@@ -71,9 +71,9 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
             () => isHeldAfter ? "A cancelled lease is held." : null,
             () =>
             {
-                Other.Remove(Key);
+                Other.DefaultCollection.Remove(Key);
                 isCancelled = true;
-                Other.AcquireLease(Key, TimeSpan.Zero, out _);
+                Other.DefaultCollection.AcquireLease(Key, TimeSpan.Zero, out _);
             },
             () =>
             {
@@ -92,10 +92,10 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     public void Who_waits_for_a_lease_is_woken_when_it_is_given_up() => ExpectWoken(GiveUp, LeaseStatus.Acquired);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_removed() => ExpectWoken(() => Holder.Remove(Key), LeaseStatus.Acquired);
+    public void Who_waits_for_a_lease_is_woken_when_it_is_removed() => ExpectWoken(() => Holder.DefaultCollection.Remove(Key), LeaseStatus.Acquired);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_cleared() => ExpectWoken(() => Holder.Clear(), LeaseStatus.Acquired);
+    public void Who_waits_for_a_lease_is_woken_when_it_is_cleared() => ExpectWoken(() => Holder.DefaultCollection.Clear(), LeaseStatus.Acquired);
 
     [Fact]
     public void Who_waits_for_a_lease_is_woken_when_it_is_retracted_without_the_lock() => ExpectWoken(() => Kill(), LeaseStatus.Acquired);
@@ -131,7 +131,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
 
     private void GiveUp() => _lease!.Dispose();
 
-    private LeaseStatus Acquire() => Other.AcquireLease(Key, Timeout.InfiniteTimeSpan, out _);
+    private LeaseStatus Acquire() => Other.DefaultCollection.AcquireLease(Key, Timeout.InfiniteTimeSpan, out _);
 
     private LeaseStatus AcquireBroken(bool isLate = false, bool isSilent = false) =>
         BrokenLeases.Acquire(Other.Engine, Stage.RefOf(Other, Key), isLate, isSilent);
@@ -140,15 +140,15 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     private void Lease()
     {
         _stage.Reset();
-        Assert.Equal(LeaseStatus.Acquired, Holder.AcquireLease(Key, TimeSpan.Zero, out _lease));
+        Assert.Equal(LeaseStatus.Acquired, Holder.DefaultCollection.AcquireLease(Key, TimeSpan.Zero, out _lease));
     }
 
     private void MakeStale()
     {
-        Holder.Set(Key, "1"u8, TimeSpan.FromMinutes(1));
+        Holder.DefaultCollection.Set(Key, "1"u8, TimeSpan.FromMinutes(1));
         _stage.Clock.Advance(TimeSpan.FromMinutes(2));
         _stage.Keep();
-        Assert.True(Holder.TryGetStale(Key, new byte[8], out _));
+        Assert.True(Holder.DefaultCollection.TryGetStale(Key, new byte[8], out _));
     }
 
     private void ExpectEnded(Action end, string? value, [CallerMemberName] string test = "") =>
@@ -166,7 +166,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     {
         Lease();
         return new Scene(
-            () => Holder.GetString(Key) == value && !_lease!.IsHeld ? null : $"The value is {Holder.GetString(Key)}.",
+            () => Holder.DefaultCollection.GetString(Key) == value && !_lease!.IsHeld ? null : $"The value is {Holder.DefaultCollection.GetString(Key)}.",
             () => trySet(),
             end);
     }
@@ -187,7 +187,7 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
         }
 
         return new Scene(
-            () => Holder.TryGetStale(Key, new byte[8], out _) ? "The stale value is there." : null,
+            () => Holder.DefaultCollection.TryGetStale(Key, new byte[8], out _) ? "The stale value is there." : null,
             change,
             () => Kill());
     }

@@ -83,7 +83,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
 
     private static string? Pin(CairnStore store, EvictedEntry entry)
     {
-        if (!store.TryPin(entry.Key, out PinnedValue? pinned))
+        if (!store.DefaultCollection.TryPin(entry.Key, out PinnedValue? pinned))
         {
             return null;
         }
@@ -97,7 +97,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
     private static string? ReadInCallback(CairnStore store, EvictedEntry entry)
     {
         string? fault = null;
-        store.Read(entry.Key, entry, (value, _, evicted) => fault = FaultOf(value, evicted));
+        store.DefaultCollection.Read(entry.Key, entry, (value, _, evicted) => fault = FaultOf(value, evicted));
         return fault;
     }
 
@@ -119,7 +119,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
 
     private static string? FaultOfPin(RecycledEntry entry)
     {
-        if (!entry.Store.TryPin(entry.Key, out PinnedValue? pinned))
+        if (!entry.Store.DefaultCollection.TryPin(entry.Key, out PinnedValue? pinned))
         {
             return null;
         }

@@ -60,7 +60,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     {
         var entry = new EvictedEntry(_stage, isUsed: true);
 
-        ExploreEviction().ExpectHolds(() => Beside(entry, () => entry.Store.Contains(entry.Key) ? null : "The key was not found."));
+        ExploreEviction().ExpectHolds(() => Beside(entry, () => entry.Store.DefaultCollection.Contains(entry.Key) ? null : "The key was not found."));
     }
 
     [Fact]
@@ -83,7 +83,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     [Fact]
     public void Reads_of_a_key_that_is_set_again_never_go_back()
     {
-        _stage.Store.Set("key", [1, 1, 1, 1]);
+        _stage.Store.DefaultCollection.Set("key", [1, 1, 1, 1]);
         _stage.Keep();
 
         Explore(2).ExpectHolds(() =>
@@ -95,13 +95,13 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
                 () => first is [>= 1, ..] && second is [<= 3, ..] && first[0] <= second[0] ? null : "A read missed, or went back.",
                 () =>
                 {
-                    _stage.Store.Set("key", [2, 2, 2, 2]);
-                    _stage.Store.Set("key", [3, 3, 3, 3]);
+                    _stage.Store.DefaultCollection.Set("key", [2, 2, 2, 2]);
+                    _stage.Store.DefaultCollection.Set("key", [3, 3, 3, 3]);
                 },
                 () =>
                 {
-                    first = _stage.Store.Get("key") ?? [];
-                    second = _stage.Store.Get("key") ?? [];
+                    first = _stage.Store.DefaultCollection.Get("key") ?? [];
+                    second = _stage.Store.DefaultCollection.Get("key") ?? [];
                 });
         });
     }
@@ -151,14 +151,14 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
     private static string? FaultOfCopy(RecycledEntry entry)
     {
         Span<byte> copy = stackalloc byte[128];
-        return !entry.Store.TryGet(entry.Key, copy, out int length)
+        return !entry.Store.DefaultCollection.TryGet(entry.Key, copy, out int length)
             || RecycledEntry.IsRight(copy[..length]) ? null : "A value was read that the key never had.";
     }
 
     private static string? FaultOfCopy(EvictedEntry entry, bool mayMiss)
     {
         Span<byte> copy = stackalloc byte[1024];
-        return !entry.Store.TryGet(entry.Key, copy, out int length)
+        return !entry.Store.DefaultCollection.TryGet(entry.Key, copy, out int length)
             ? mayMiss ? null : "The key was not found."
             : copy[..length].SequenceEqual(entry.Value) ? null : "Another value was read.";
     }

@@ -46,7 +46,7 @@ internal sealed unsafe class RecycledEntry
         _stage = stage;
         _engine = stage.Store.Engine;
         _flags = hasFlags ? Flags : 0;
-        stage.Store.Set(Key, Value(1), flags: _flags);
+        stage.Store.DefaultCollection.Set(Key, Value(1), flags: _flags);
         stage.Keep();
     }
 

@@ -36,23 +36,23 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     }
 
     [Fact]
-    public void Value_does_not_come_back_that_is_appended_to() => ExpectGone(() => Holder.Append(Key, "0"u8));
+    public void Value_does_not_come_back_that_is_appended_to() => ExpectGone(() => Holder.DefaultCollection.Append(Key, "0"u8));
 
     [Fact]
-    public void Value_does_not_come_back_that_is_replaced() => ExpectGone(() => Holder.Replace(Key, "2"u8));
+    public void Value_does_not_come_back_that_is_replaced() => ExpectGone(() => Holder.DefaultCollection.Replace(Key, "2"u8));
 
     [Fact]
-    public void Value_does_not_come_back_that_is_replaced_by_a_long_one() => ExpectGone(() => Holder.Replace(Key, new byte[5_000]));
+    public void Value_does_not_come_back_that_is_replaced_by_a_long_one() => ExpectGone(() => Holder.DefaultCollection.Replace(Key, new byte[5_000]));
 
     [Fact]
     public void Value_does_not_come_back_that_is_compared_and_swapped() =>
-        ExpectGone(() => Holder.CompareAndSwap(Key, "2"u8, _version));
+        ExpectGone(() => Holder.DefaultCollection.CompareAndSwap(Key, "2"u8, _version));
 
     [Fact]
-    public void Value_does_not_come_back_that_is_incremented() => ExpectGone(() => Holder.Increment(Key, 1, out _));
+    public void Value_does_not_come_back_that_is_incremented() => ExpectGone(() => Holder.DefaultCollection.Increment(Key, 1, out _));
 
     [Fact]
-    public void Value_does_not_come_back_that_is_touched() => ExpectGone(() => Holder.Touch(Key, TimeSpan.FromMinutes(1)));
+    public void Value_does_not_come_back_that_is_touched() => ExpectGone(() => Holder.DefaultCollection.Touch(Key, TimeSpan.FromMinutes(1)));
 
     [Fact]
     public void Old_value_does_not_come_back_that_is_set_again()
@@ -60,9 +60,9 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
         Prepare();
 
         new Exploration(output).ExpectHolds(() => Arrange(
-            () => Assert.True(Holder.Set(Key, "2"u8)),
+            () => Assert.True(Holder.DefaultCollection.Set(Key, "2"u8)),
             () => Kill(Key),
-            () => Holder.GetString(Key) is "2" or null ? null : "The old value is there."));
+            () => Holder.DefaultCollection.GetString(Key) is "2" or null ? null : "The old value is there."));
     }
 
     [Fact]
@@ -70,7 +70,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         Prepare();
 
-        new Exploration(output).ExpectHolds(() => Removing(() => Holder.Remove(Key)));
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.DefaultCollection.Remove(Key)));
     }
 
     [Fact]
@@ -78,7 +78,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         Prepare();
 
-        new Exploration(output).ExpectHolds(() => Removing(() => Holder.CompareAndRemove(Key, _version) == WriteStatus.Stored));
+        new Exploration(output).ExpectHolds(() => Removing(() => Holder.DefaultCollection.CompareAndRemove(Key, _version) == WriteStatus.Stored));
     }
 
     [Fact]
@@ -131,8 +131,8 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
 
     private void Prepare()
     {
-        Holder.Set(Key, "1"u8);
-        Assert.True(Holder.TryGetInfo(Key, out EntryInfo info));
+        Holder.DefaultCollection.Set(Key, "1"u8);
+        Assert.True(Holder.DefaultCollection.TryGetInfo(Key, out EntryInfo info));
         _version = info.Version;
         _stage.Keep();
     }
@@ -156,7 +156,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     {
         _stage.Reset();
         return new Scene(
-            () => Holder.Contains(entry.Key) ? "The value is there." : entry.FindFault(areBooksExact: false),
+            () => Holder.DefaultCollection.Contains(entry.Key) ? "The value is there." : entry.FindFault(areBooksExact: false),
             entry.Evict,
             kill);
     }
@@ -164,7 +164,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
     private Scene Retracting(Action change) => Arrange(
         change,
         () => Assert.True(Kill(Key)),
-        () => Holder.Contains(Key) ? "The value is there." : null);
+        () => Holder.DefaultCollection.Contains(Key) ? "The value is there." : null);
 
     private Scene Removing(Func<bool> remove)
     {
@@ -173,7 +173,7 @@ public sealed class RetractionInterleavingTests(ITestOutputHelper output) : IDis
         return Arrange(
             () => isRemoved = remove(),
             () => isKilled = Kill(Key),
-            () => isRemoved != isKilled && !Holder.Contains(Key) ? null : $"Removed: {isRemoved}. Killed: {isKilled}.");
+            () => isRemoved != isKilled && !Holder.DefaultCollection.Contains(Key) ? null : $"Removed: {isRemoved}. Killed: {isKilled}.");
     }
 
     private Scene Arrange(Action change, Action kill, Func<string?> findFault)

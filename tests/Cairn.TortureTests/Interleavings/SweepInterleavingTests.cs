@@ -28,11 +28,11 @@ public sealed class SweepInterleavingTests : IDisposable
 
         for (int i = 0; i < Expiring; i++)
         {
-            _stage.Store.Set($"short {i}", ValueOf(i), Minute);
+            _stage.Store.DefaultCollection.Set($"short {i}", ValueOf(i), Minute);
         }
 
-        _stage.Store.Set("sliding", ValueOf(0), Expiration.Sliding(Minute + TimeSpan.FromSeconds(1)));
-        _stage.Store.Set("stays", ValueOf(0));
+        _stage.Store.DefaultCollection.Set("sliding", ValueOf(0), Expiration.Sliding(Minute + TimeSpan.FromSeconds(1)));
+        _stage.Store.DefaultCollection.Set("stays", ValueOf(0));
         _stage.Keep();
         _beginning = _stage.Clock.Now;
     }
@@ -49,13 +49,13 @@ public sealed class SweepInterleavingTests : IDisposable
                 // A sweep that found the lock taken left the rest to the next one.
                 Sweep(_stage.Store);
                 StoreStatistics statistics = _stage.Store.GetStatistics();
-                return _stage.Store.Get("short 3") is { Length: 5 } && _stage.Store.Contains("stays")
+                return _stage.Store.DefaultCollection.Get("short 3") is { Length: 5 } && _stage.Store.DefaultCollection.Contains("stays")
                     ? FaultOf(statistics, entries: 3, expirations: Expiring)
                     : "The new value was lost.";
             },
             () => Sweep(_stage[0]),
             () => Sweep(_stage[1]),
-            () => _stage[1].Set("short 3", "newer"u8, 2 * Minute));
+            () => _stage[1].DefaultCollection.Set("short 3", "newer"u8, 2 * Minute));
     });
 
     [Fact]
@@ -68,13 +68,13 @@ public sealed class SweepInterleavingTests : IDisposable
             {
                 _stage.Clock.Advance(TimeSpan.FromSeconds(2));
                 Sweep(_stage.Store);
-                return isUsed == _stage.Store.Contains("sliding") || !isUsed ? FaultOf(_stage.Store.GetStatistics(), null, null) : "It was used, and is gone.";
+                return isUsed == _stage.Store.DefaultCollection.Contains("sliding") || !isUsed ? FaultOf(_stage.Store.GetStatistics(), null, null) : "It was used, and is gone.";
             },
             () => Sweep(_stage[0]),
             () =>
             {
                 long before = DeadlineOf("sliding");
-                isUsed = _stage[1].Get("sliding") is not null && DeadlineOf("sliding") > before; // A hint only: the lock may be taken.
+                isUsed = _stage[1].DefaultCollection.Get("sliding") is not null && DeadlineOf("sliding") > before; // A hint only: the lock may be taken.
             });
     });
 
@@ -87,7 +87,7 @@ public sealed class SweepInterleavingTests : IDisposable
             () => fault ?? FaultOf(_stage.Store.GetStatistics(), null, null),
             () =>
             {
-                if (_stage[1].TryPin("short 0", out PinnedValue? pinned))
+                if (_stage[1].DefaultCollection.TryPin("short 0", out PinnedValue? pinned))
                 {
                     using (pinned)
                     {
@@ -105,7 +105,7 @@ public sealed class SweepInterleavingTests : IDisposable
                 Sweep(_stage[0]);
                 for (int i = 0; i < 8; i++)
                 {
-                    _stage[0].Set($"new {i}", ValueOf(100 + i));
+                    _stage[0].DefaultCollection.Set($"new {i}", ValueOf(100 + i));
                 }
             });
     });
@@ -139,7 +139,7 @@ public sealed class SweepInterleavingTests : IDisposable
         : null;
 
     private long DeadlineOf(string key) =>
-        _stage[1].TryGetInfo(key, out EntryInfo info) ? info.ExpiresAt!.Value.ToUnixTimeMilliseconds() : 0;
+        _stage[1].DefaultCollection.TryGetInfo(key, out EntryInfo info) ? info.ExpiresAt!.Value.ToUnixTimeMilliseconds() : 0;
 
     private void Begin(bool isExpired = true)
     {

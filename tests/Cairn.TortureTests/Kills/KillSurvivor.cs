@@ -87,16 +87,16 @@ internal sealed class KillSurvivor
         for (int i = 0; isWritten.Contains(value: false); i++)
         {
             string key = string.Create(CultureInfo.InvariantCulture, $"probe {i}");
-            ref bool isPartitionWritten = ref isWritten[Store.PartitionOf(key)];
+            ref bool isPartitionWritten = ref isWritten[Store.DefaultCollection.PartitionOf(key)];
             if (!isPartitionWritten)
             {
                 isPartitionWritten = true;
                 long declined = Store.GetStatistics().Declined;
-                bool isStored = Store.Set(key, "written"u8);
+                bool isStored = Store.DefaultCollection.Set(key, "written"u8);
                 Assert.True(
                     isStored || Store.GetStatistics().Declined > declined,
-                    $"Partition {Store.PartitionOf(key)} could not be written within its time-out.");
-                Assert.Equal(isStored ? "written" : null, Store.GetString(key));
+                    $"Partition {Store.DefaultCollection.PartitionOf(key)} could not be written within its time-out.");
+                Assert.Equal(isStored ? "written" : null, Store.DefaultCollection.GetString(key));
             }
         }
     }

@@ -174,7 +174,7 @@ internal sealed class KillWork
     private static string NameOf(int key) => key.ToString("D6", CultureInfo.InvariantCulture);
 
     private CairnCollection CollectionOf(int key) =>
-        key % KeysPerWorker >= KeysPerWorker - ClearedKeysPerWorker ? _cleared[key / KeysPerWorker] : IsKept(key) ? _kept : _store;
+        key % KeysPerWorker >= KeysPerWorker - ClearedKeysPerWorker ? _cleared[key / KeysPerWorker] : IsKept(key) ? _kept : _store.DefaultCollection;
 
     private static bool IsKept(int key) =>
         key % KeysPerWorker is < KeysPerWorker - ClearedKeysPerWorker and >= KeysPerWorker - ClearedKeysPerWorker - KeptKeysPerWorker;

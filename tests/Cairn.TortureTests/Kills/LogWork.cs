@@ -46,7 +46,7 @@ internal sealed class LogWork : IDisposable
             }
 
             _cleared.Clear();
-            _store.Set("cache", new byte[random.Next(2_000)]);
+            _store.DefaultCollection.Set("cache", new byte[random.Next(2_000)]);
             return;
         }
 

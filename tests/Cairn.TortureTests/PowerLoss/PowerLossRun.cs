@@ -265,7 +265,7 @@ internal sealed class PowerLossRun(int seed)
 
                 break;
             case 6:
-                store.Set(Key(), Bytes(Value())); // A cache entry, which may be missing later.
+                store.DefaultCollection.Set(Key(), Bytes(Value())); // A cache entry, which may be missing later.
                 break;
             default:
                 if (Change(platform, store, model))

@@ -71,8 +71,8 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
             Assert.Equal("True", children[^1].ReadLine());
             children[^2].WriteLine("get key");
             Assert.Equal("value", children[^2].ReadLine());
-            Assert.All(stores, store => Assert.Equal("value", store.GetString("key")));
-            Assert.True(stores[^1].Set("key", "next"u8));
+            Assert.All(stores, store => Assert.Equal("value", store.DefaultCollection.GetString("key")));
+            Assert.True(stores[^1].DefaultCollection.Set("key", "next"u8));
         }
         finally
         {

@@ -33,7 +33,7 @@ internal static class ProcessRoles
     public static void StopWithPins(string[] args)
     {
         using CairnStore store = CairnStore.Open(new StoreOptions { Path = args[0], FlushOnClose = false });
-        PinnedValue[] pins = [.. args[1..].Select(key => store.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>()];
+        PinnedValue[] pins = [.. args[1..].Select(key => store.DefaultCollection.TryPin(key, out PinnedValue? pinned) ? pinned : null).OfType<PinnedValue>()];
         byte[][] before = [.. pins.Select(pinned => pinned.Value.ToArray())];
         Console.WriteLine(pins.Length);
         ProcessSignals.StopSelf();
@@ -65,8 +65,8 @@ internal static class ProcessRoles
             {
                 string[] words = line.Split(' ');
                 Console.WriteLine(words[0] == "set"
-                    ? $"{store.Set(words[1], Encoding.UTF8.GetBytes(words[2]))}"
-                    : store.GetString(words[1]) ?? "none");
+                    ? $"{store.DefaultCollection.Set(words[1], Encoding.UTF8.GetBytes(words[2]))}"
+                    : store.DefaultCollection.GetString(words[1]) ?? "none");
             }
         }
     }
@@ -75,7 +75,7 @@ internal static class ProcessRoles
     {
         if (operation == "lease")
         {
-            LeaseStatus status = store.AcquireLease(key, TimeSpan.Zero, out StoreLease? lease);
+            LeaseStatus status = store.DefaultCollection.AcquireLease(key, TimeSpan.Zero, out StoreLease? lease);
             ProcessSignals.StopSelf();
             return $"{status}, then {lease?.TrySet("leased"u8)}";
         }
@@ -83,8 +83,8 @@ internal static class ProcessRoles
         ArmStop(step);
         string result = operation switch
         {
-            "set" => $"{store.Set(key, "stopped's"u8)}",
-            "append" => $"{store.Append(key, "+"u8)}",
+            "set" => $"{store.DefaultCollection.Set(key, "stopped's"u8)}",
+            "append" => $"{store.DefaultCollection.Append(key, "+"u8)}",
             "fill" => Fill(store),
             _ => throw new ArgumentOutOfRangeException(nameof(operation), operation, "Not an operation."),
         };
@@ -96,7 +96,7 @@ internal static class ProcessRoles
     {
         for (int i = 0; i < 3_000; i++)
         {
-            store.Set($"fill:{i}", new byte[1_000]);
+            store.DefaultCollection.Set($"fill:{i}", new byte[1_000]);
         }
 
         return "filled";

@@ -35,6 +35,7 @@ public sealed class StoppedProcessTests : IDisposable
     public void Others_go_on_while_a_process_is_stopped_with_a_lock(string operation, string step, string result, string? value)
     {
         CairnStore store = Open(Options);
+        CairnCollection cache = store.DefaultCollection;
         Keys keys = Fill(store);
         using ChildProcess stopped = StopAt(operation, keys.OfStopped, step);
         long start = Stopwatch.GetTimestamp();
@@ -50,9 +51,9 @@ public sealed class StoppedProcessTests : IDisposable
         ProcessSignals.Continue(stopped.Id);
 
         Assert.Equal(result, stopped.ReadLine());
-        Assert.Equal(value, store.GetString(keys.OfStopped));
-        Assert.True(store.Set(keys.OfStopped, "next"u8));
-        Assert.Equal("next", store.GetString(keys.OfStopped));
+        Assert.Equal(value, cache.GetString(keys.OfStopped));
+        Assert.True(cache.Set(keys.OfStopped, "next"u8));
+        Assert.Equal("next", cache.GetString(keys.OfStopped));
         Assert.Equal(0, stopped.Finish());
         StoreAudit.Check(store, areBooksExact: false);
         Assert.Equal(0, store.GetStatistics().Recoveries);
@@ -62,16 +63,17 @@ public sealed class StoppedProcessTests : IDisposable
     public void Pinned_values_of_a_stopped_process_stay_and_nothing_else_is_held_back()
     {
         CairnStore store = Open(Options with { CapacityBytes = StoreLimits.MinCapacityBytes });
+        CairnCollection cache = store.DefaultCollection;
         string[] names = [.. Enumerable.Range(0, 10).Select(i => $"pinned:{i}")];
-        Array.ForEach(names, name => Assert.True(store.Set(name, TestBytes.Of(2_500))));
+        Array.ForEach(names, name => Assert.True(cache.Set(name, TestBytes.Of(2_500))));
         using ChildProcess stopped = ChildProcess.Start(typeof(Program), ["stop-with-pins", _directory.FilePath, .. names]);
         Assert.Equal("10", stopped.ReadLine());
         ProcessSignals.WaitUntilStopped(stopped.Id);
 
         for (int i = 0; i < 3_000; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(2_500, seed: i)));
-            Assert.Equal(TestBytes.Of(2_500, seed: i), store.Get($"{i}"));
+            Assert.True(cache.Set($"{i}", TestBytes.Of(2_500, seed: i)));
+            Assert.Equal(TestBytes.Of(2_500, seed: i), cache.Get($"{i}"));
         }
 
         Assert.True(store.GetStatistics().Evictions > 2_000);
@@ -81,7 +83,7 @@ public sealed class StoppedProcessTests : IDisposable
         Assert.Equal(0, stopped.Finish());
         for (int i = 0; i < 3_000; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(2_500)));
+            Assert.True(cache.Set($"{i}", TestBytes.Of(2_500)));
         }
 
         StoreAudit.Check(store);
@@ -97,7 +99,7 @@ public sealed class StoppedProcessTests : IDisposable
         Task<CairnStore> opening = OwnThread.Run(() => CairnStore.Open(Options));
         for (int i = 0; i < 10_000; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(1_000)));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of(1_000)));
         }
 
         Assert.False(opening.IsCompleted);
@@ -105,7 +107,7 @@ public sealed class StoppedProcessTests : IDisposable
 
         CairnStore other = await opening;
         _stores.Add(other);
-        Assert.Equal(TestBytes.Of(1_000), other.Get("9999"));
+        Assert.Equal(TestBytes.Of(1_000), other.DefaultCollection.Get("9999"));
         Assert.Equal("open", stopped.ReadLine());
         Assert.Equal(0, stopped.Finish());
     }
@@ -119,7 +121,7 @@ public sealed class StoppedProcessTests : IDisposable
         using ChildProcess stopped = StopAt("fill", "none", nameof(Growing));
 
         // Besides the gate, the stopped process holds one partition's lock.
-        int dropped = Enumerable.Range(0, 3_000).Count(i => !store.Set($"{i}", TestBytes.Of(1_000)));
+        int dropped = Enumerable.Range(0, 3_000).Count(i => !store.DefaultCollection.Set($"{i}", TestBytes.Of(1_000)));
 
         Assert.Equal(before, store.GetStatistics().FileBytes);
         Assert.InRange(dropped, 1, 3_000 / 2);
@@ -134,76 +136,78 @@ public sealed class StoppedProcessTests : IDisposable
     public void Lease_of_a_stopped_process_is_its_own_until_somebody_sets_the_value()
     {
         CairnStore store = Open(Options);
+        CairnCollection cache = store.DefaultCollection;
         using ChildProcess stopped = StopAt("lease", "key", nameof(None));
 
-        Assert.Equal(LeaseStatus.Held, store.AcquireLease("key", TimeSpan.FromMilliseconds(30), out _));
-        Assert.True(store.Set("key", "value"u8));
+        Assert.Equal(LeaseStatus.Held, cache.AcquireLease("key", TimeSpan.FromMilliseconds(30), out _));
+        Assert.True(cache.Set("key", "value"u8));
         ProcessSignals.Continue(stopped.Id);
 
         Assert.Equal("Acquired, then False", stopped.ReadLine());
-        Assert.Equal("value", store.GetString("key"));
+        Assert.Equal("value", cache.GetString("key"));
         Assert.Equal(0, stopped.Finish());
     }
 
     private static void ExpectReadsAsAlways(CairnStore store, Keys keys)
     {
-        Assert.All(keys.Locked, key => Assert.Equal(key, store.GetString(key)));
-        Assert.True(store.TryPin(keys.Locked[0], out PinnedValue? pinned));
+        Assert.All(keys.Locked, key => Assert.Equal(key, store.DefaultCollection.GetString(key)));
+        Assert.True(store.DefaultCollection.TryPin(keys.Locked[0], out PinnedValue? pinned));
         pinned.Dispose();
-        Assert.Equal(keys.Locked.Length + keys.Free.Length, store.Entries().Count(entry => entry.KeyText != keys.OfStopped));
+        Assert.Equal(keys.Locked.Length + keys.Free.Length, store.DefaultCollection.Entries().Count(entry => entry.KeyText != keys.OfStopped));
     }
 
     private static void ExpectWritesOfTheValueGone(CairnStore store, Keys keys)
     {
         InvalidationCursor cursor = store.GetInvalidationCursor(0);
-        Assert.False(store.Set(keys.OfStopped, "dropped"u8));
-        Assert.Null(store.GetString(keys.OfStopped));
-        Assert.False(store.Set(keys.Locked[0], "dropped"u8));
-        Assert.False(store.Set(keys.Locked[1], TestBytes.Of(100_000))); // The value needs a run of segments.
-        Assert.True(store.Remove(keys.Locked[2]));
-        Assert.All(keys.Locked[..3], key => Assert.False(store.Contains(key)));
+        Assert.False(store.DefaultCollection.Set(keys.OfStopped, "dropped"u8));
+        Assert.Null(store.DefaultCollection.GetString(keys.OfStopped));
+        Assert.False(store.DefaultCollection.Set(keys.Locked[0], "dropped"u8));
+        Assert.False(store.DefaultCollection.Set(keys.Locked[1], TestBytes.Of(100_000))); // The value needs a run of segments.
+        Assert.True(store.DefaultCollection.Remove(keys.Locked[2]));
+        Assert.All(keys.Locked[..3], key => Assert.False(store.DefaultCollection.Contains(key)));
         Assert.Equal(InvalidationStatus.Overrun, store.ReadInvalidations(0, ref cursor, stackalloc ulong[8], out _));
-        Assert.True(store.Set(keys.Free[0], "new"u8));
-        Assert.Equal("new", store.GetString(keys.Free[0]));
+        Assert.True(store.DefaultCollection.Set(keys.Free[0], "new"u8));
+        Assert.Equal("new", store.DefaultCollection.GetString(keys.Free[0]));
     }
 
     private static void ExpectTheRestBusy(CairnStore store, Keys keys)
     {
         string key = keys.Locked[3];
-        store.TryGetInfo(key, out EntryInfo info);
+        store.DefaultCollection.TryGetInfo(key, out EntryInfo info);
 
-        Assert.Equal(WriteStatus.Busy, store.Add(keys.Locked[0], "new"u8));
-        Assert.Equal(WriteStatus.Busy, store.Replace(key, "new"u8));
-        Assert.Equal(WriteStatus.Busy, store.Append(key, "new"u8));
-        Assert.Equal(WriteStatus.Busy, store.CompareAndSwap(key, "new"u8, info.Version));
-        Assert.Equal(WriteStatus.Busy, store.Increment(keys.Locked[0], 1, out _, initialValue: 1));
-        Assert.Equal(WriteStatus.Busy, store.Touch(key, TimeSpan.FromHours(1)));
-        Assert.Equal(WriteStatus.Busy, store.CompareAndRemove(key, info.Version));
-        Assert.Equal(LeaseStatus.Busy, store.AcquireLease(keys.Locked[0], TimeSpan.Zero, out _));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.Add(keys.Locked[0], "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.Replace(key, "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.Append(key, "new"u8));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.CompareAndSwap(key, "new"u8, info.Version));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.Increment(keys.Locked[0], 1, out _, initialValue: 1));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.Touch(key, TimeSpan.FromHours(1)));
+        Assert.Equal(WriteStatus.Busy, store.DefaultCollection.CompareAndRemove(key, info.Version));
+        Assert.Equal(LeaseStatus.Busy, store.DefaultCollection.AcquireLease(keys.Locked[0], TimeSpan.Zero, out _));
         Assert.Throws<StoreException>(() => store.Collection("new"));
-        Assert.Equal(key, store.GetString(key));
+        Assert.Equal(key, store.DefaultCollection.GetString(key));
     }
 
     private void ExpectOpeningAsAlways(Keys keys)
     {
         using CairnStore other = CairnStore.Open(Options);
-        Assert.Equal(keys.Locked[3], other.GetString(keys.Locked[3]));
-        Assert.False(other.Set(keys.Locked[3], "dropped"u8));
-        Assert.True(other.Set(keys.Free[1], "new"u8));
+        CairnCollection cache = other.DefaultCollection;
+        Assert.Equal(keys.Locked[3], cache.GetString(keys.Locked[3]));
+        Assert.False(cache.Set(keys.Locked[3], "dropped"u8));
+        Assert.True(cache.Set(keys.Free[1], "new"u8));
     }
 
     private static void ExpectClearingOfWhatCanBeCleared(CairnStore store, Keys keys)
     {
-        Assert.False(store.Clear());
-        Assert.All(keys.Free, key => Assert.False(store.Contains(key)));
-        Assert.True(store.Contains(keys.Locked[4]));
+        Assert.False(store.DefaultCollection.Clear());
+        Assert.All(keys.Free, key => Assert.False(store.DefaultCollection.Contains(key)));
+        Assert.True(store.DefaultCollection.Contains(keys.Locked[4]));
     }
 
     private Keys Fill(CairnStore store)
     {
         string[] all = [.. Enumerable.Range(0, 500).Select(i => $"key:{i}")];
-        Array.ForEach(all, key => Assert.True(store.Set(key, System.Text.Encoding.UTF8.GetBytes(key))));
-        string[] locked = [.. all.Where(key => store.PartitionOf(key) == 0)];
+        Array.ForEach(all, key => Assert.True(store.DefaultCollection.Set(key, System.Text.Encoding.UTF8.GetBytes(key))));
+        string[] locked = [.. all.Where(key => store.DefaultCollection.PartitionOf(key) == 0)];
         return new Keys(locked[0], locked[1..], [.. all.Except(locked)]);
     }
 

@@ -109,7 +109,7 @@ internal sealed class ReferenceRun : IDisposable
 
     private CairnCollection[] CollectionsOf(CairnStore store) =>
     [
-        store,
+        store.DefaultCollection,
         _isKept
             ? store.Collection("kept", new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash })
             : store.Collection("other"),
@@ -478,7 +478,7 @@ internal sealed class ReferenceRun : IDisposable
         Log($"fill {count}");
         for (int i = 0; i < count; i++)
         {
-            bool isStored = _store.Set($"filler {_random.Next(10_000)}", new byte[_random.Next(4_000)]);
+            bool isStored = _store.DefaultCollection.Set($"filler {_random.Next(10_000)}", new byte[_random.Next(4_000)]);
             Expect(isStored || _isKept, "nothing is pinned, so a set is stored");
         }
     }

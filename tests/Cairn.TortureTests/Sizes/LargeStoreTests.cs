@@ -25,10 +25,10 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
 
             // Takes new segments from here on: the middle of the file, where 31-bit offsets end, and the end of the file.
             StartTakingAt(store, (int)((int.MaxValue - store.Engine.Memory.Layout.SegmentsOffset) >> 20) - 32);
-            Assert.True(store.Set("long:0", TestBytes.Of(store.MaxValueBytes, seed: 1)));
+            Assert.True(store.DefaultCollection.Set("long:0", TestBytes.Of(store.MaxValueBytes, seed: 1)));
             SetShort(store, 10_000, 20_000);
             StartTakingAt(store, store.Engine.Memory.SegmentCount - 200);
-            Assert.True(store.Set("long:1", TestBytes.Of(store.MaxValueBytes, seed: 2)));
+            Assert.True(store.DefaultCollection.Set("long:1", TestBytes.Of(store.MaxValueBytes, seed: 2)));
             SetShort(store, 20_000, 30_000);
 
             Assert.InRange(PlaceOf(store, "0"), 0, 1L << 30);
@@ -54,7 +54,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
     {
         for (int i = from; i < to; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(Short, seed: i)));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of(Short, seed: i)));
         }
     }
 
@@ -62,11 +62,11 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
     {
         for (int i = 0; i < 30_000; i++)
         {
-            Assert.Equal(TestBytes.Of(Short, seed: i), store.Get($"{i}"));
+            Assert.Equal(TestBytes.Of(Short, seed: i), store.DefaultCollection.Get($"{i}"));
         }
 
-        Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: 1), store.Get("long:0"));
-        Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: 2), store.Get("long:1"));
+        Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: 1), store.DefaultCollection.Get("long:0"));
+        Assert.Equal(TestBytes.Of(store.MaxValueBytes, seed: 2), store.DefaultCollection.Get("long:1"));
     }
 
     private static void Overfill(CairnStore store)
@@ -75,10 +75,10 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
         const int Length = 20_000;
         for (int i = 0; i < Values; i++)
         {
-            Assert.True(store.Set($"{i}", TestBytes.Of(Length, seed: i)));
+            Assert.True(store.DefaultCollection.Set($"{i}", TestBytes.Of(Length, seed: i)));
         }
 
-        long found = Enumerable.Range(0, Values).Count(i => store.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(Length, seed: i)));
+        long found = Enumerable.Range(0, Values).Count(i => store.DefaultCollection.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(Length, seed: i)));
         Assert.InRange(found * Length, CapacityBytes * 3 / 4, CapacityBytes);
         Assert.Equal(0, store.GetStatistics().DamagedEntries);
         StoreAudit.Check(store);

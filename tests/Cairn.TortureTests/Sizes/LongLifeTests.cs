@@ -116,7 +116,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
                 _expected.Remove(key);
                 break;
             case < 300:
-                store.Set(key, TestBytes.Of(random.Next(4 * LongestValue)), TimeSpan.FromMinutes(random.Next(1, 30)));
+                store.DefaultCollection.Set(key, TestBytes.Of(random.Next(4 * LongestValue)), TimeSpan.FromMinutes(random.Next(1, 30)));
                 break;
             case < 350:
                 StoreTransaction transaction = store.BeginTransaction();

@@ -269,7 +269,7 @@ internal sealed class Workload
         if (_random.Next(20) == 0)
         {
             var cursor = default(ScanCursor);
-            _store.Scan(ref cursor, null, (key, _) =>
+            _store.DefaultCollection.Scan(ref cursor, null, (key, _) =>
             {
                 if (key[0] is not ((byte)'k' or (byte)'f'))
                 {
@@ -280,7 +280,7 @@ internal sealed class Workload
         }
     }
 
-    private void Fill() => _store.Set($"filler:{_filler++}", _buffer.AsSpan(0, Math.Min(Length(), 3_000)));
+    private void Fill() => _store.DefaultCollection.Set($"filler:{_filler++}", _buffer.AsSpan(0, Math.Min(Length(), 3_000)));
 
     private void Clear()
     {

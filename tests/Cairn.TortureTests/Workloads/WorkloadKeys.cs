@@ -16,14 +16,14 @@ internal sealed class WorkloadKeys
     /// <param name="partition">The partition of all keys, which are then in the default collection; -1 for any partition.</param>
     public WorkloadKeys(CairnStore store, int count, int partition = -1)
     {
-        CairnCollection collection = partition < 0 ? store.Collection(CollectionName) : store;
-        Collections = partition < 0 ? [store, collection] : [store];
+        CairnCollection collection = partition < 0 ? store.Collection(CollectionName) : store.DefaultCollection;
+        Collections = partition < 0 ? [store.DefaultCollection, collection] : [store.DefaultCollection];
         _names =
         [
             .. Enumerable.Range(0, int.MaxValue).Select(i => $"key:{i}")
-                .Where(name => partition < 0 || store.PartitionOf(name) == partition).Take(count),
+                .Where(name => partition < 0 || store.DefaultCollection.PartitionOf(name) == partition).Take(count),
         ];
-        _collections = [.. Enumerable.Range(0, count).Select(key => key % 4 == 0 ? collection : store)];
+        _collections = [.. Enumerable.Range(0, count).Select(key => key % 4 == 0 ? collection : store.DefaultCollection)];
     }
 
     public int Count => _names.Length;

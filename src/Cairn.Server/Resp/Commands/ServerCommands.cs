@@ -72,7 +72,7 @@ internal static class ServerCommands
         session.Server.Tracking.BeginFlush();
         try
         {
-            if (session.Server.Store.Clear())
+            if (session.Server.Store.DefaultCollection.Clear())
             {
                 writer.WriteOk();
             }

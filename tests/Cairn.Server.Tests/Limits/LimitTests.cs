@@ -247,7 +247,7 @@ public class LimitTests
         ];
 
         Assert.Equal(
-            ["Connections", "InputBytesPerConnection", "OutputBytesPerConnection", "BufferBytes", "IdleTimeout", "RequestTimeout", "SlowReaderTimeout", "RequestsPerTurn"],
+            ["MaxConnections", "MaxInputBytesPerConnection", "MaxOutputBytesPerConnection", "MaxBufferBytes", "IdleTimeout", "RequestTimeout", "SlowReaderTimeout", "MaxRequestsPerTurn"],
             wrong.Select(limits => Assert.Throws<ArgumentOutOfRangeException>(limits.Validate).ParamName));
     }
 

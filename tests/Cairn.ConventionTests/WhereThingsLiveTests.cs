@@ -26,8 +26,8 @@ public sealed partial class WhereThingsLiveTests
             .Where(folder => !folder.StartsWith("docs/", StringComparison.Ordinal))
             .Distinct();
 
-        Assert.Empty(projects.Where(project => !listed.Contains(project)));
-        Assert.Empty(listed.Where(folder => !Path.Exists(Repository.At(folder))));
+        Assert.Equal([], projects.Except(listed, StringComparer.Ordinal));
+        Assert.All(listed, folder => Assert.True(Path.Exists(Repository.At(folder)), $"{folder} does not exist."));
     }
 
     [Fact]
@@ -35,7 +35,7 @@ public sealed partial class WhereThingsLiveTests
     {
         var named = NamedPath().Matches(File.ReadAllText(Repository.At(Guide))).Select(match => match.Groups[1].Value);
 
-        Assert.Empty(named.Where(path => !Path.Exists(Repository.At(path))));
+        Assert.All(named, path => Assert.True(Path.Exists(Repository.At(path)), $"{path} does not exist."));
     }
 
     [Theory]

@@ -3,9 +3,11 @@ using Cairn.Dashboard.Hosting;
 using Cairn.Dashboard.Pages.Web;
 using Cairn.Dashboard.Serving;
 using Cairn.Server;
+using Cairn.Server.Logging;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Dashboard;
 
@@ -72,7 +74,7 @@ public sealed class CairnDashboard : IHttpService
         catch (Exception e)
 #pragma warning restore CA1031
         {
-            _server.Log(ServerLogLevel.Error, $"HTTP cannot be served: {e.Message}");
+            _server.Logger.Write(LogLevel.Error, $"HTTP cannot be served: {e.Message}");
             _sockets.End();
         }
     }

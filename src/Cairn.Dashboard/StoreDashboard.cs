@@ -5,11 +5,13 @@ using Cairn.Dashboard.Hosting;
 using Cairn.Dashboard.Pages.Reports;
 using Cairn.Dashboard.Pages.Web;
 using Cairn.Dashboard.Serving;
+using Cairn.Server.Logging;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Dashboard;
 
@@ -46,7 +48,7 @@ public sealed class StoreDashboard : IAsyncDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(options.Port, nameof(options));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(options.Port, IPEndPoint.MaxPort, nameof(options));
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(SecretBytes));
-        var subject = new StoreSubject(store, options.TimeProvider, options.LogError ?? (_ => { }));
+        var subject = new StoreSubject(store, options.TimeProvider, message => options.Logger?.Write(LogLevel.Error, message));
         WebApplicationBuilder builder = WebHosts.CreateBuilder(kestrel => WebHosts.Listen(kestrel, new IPEndPoint(IPAddress.Loopback, options.Port)));
         builder.WebHost.UseSockets();
         WebApplication application = builder.Build();

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+
 namespace Cairn.Dashboard;
 
 /// <summary>Options of the dashboard of a store file.</summary>
@@ -9,8 +11,8 @@ public sealed record StoreDashboardOptions
     /// <summary>True if users cannot delete entries. Default false.</summary>
     public bool IsReadOnly { get; init; }
 
-    /// <summary>Receives a message when a page fails. It must not block. Default null, which logs nothing.</summary>
-    public Action<string>? LogError { get; init; }
+    /// <summary>Receives an error when a page fails. It must not block. Default null, which logs nothing.</summary>
+    public ILogger? Logger { get; init; }
 
     /// <summary>Source of time. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;

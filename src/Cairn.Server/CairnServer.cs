@@ -3,6 +3,8 @@ using Cairn.Server.Hosting;
 using Cairn.Server.Listening;
 using Cairn.Server.Logging;
 using Cairn.Server.Tls;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Server;
 
@@ -55,22 +57,21 @@ public sealed class CairnServer : IAsyncDisposable
     /// <param name="options">The options to check.</param>
     /// <param name="environment">A function that returns the value of an environment variable. Default: the variables of this
     /// process.</param>
-    /// <param name="log">A function that receives warnings and notes that are not errors. Default: they are discarded.</param>
+    /// <param name="logger">Receives warnings and notes that are not errors. Default: they are discarded.</param>
     /// <returns>The options, with the path of the store's file filled in.</returns>
     /// <exception cref="ServerException">An address is not valid, no protocol is served, unauthenticated clients could connect from other
     /// machines, or a file cannot be used.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A number is outside its range.</exception>
     public static ServerOptions Check(
-        ServerOptions options, Func<string, string?>? environment = null, Action<ServerLogLevel, string>? log = null)
+        ServerOptions options, Func<string, string?>? environment = null, ILogger? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        return Prepare(options, environment ?? Environment.GetEnvironmentVariable, LogOf(log), out _).Options;
+        return Prepare(options, environment ?? Environment.GetEnvironmentVariable, logger ?? NullLogger.Instance, out _).Options;
     }
 
     /// <summary>Opens the store and starts to serve it.</summary>
     /// <param name="options">The protocols, addresses and limits of the server.</param>
-    /// <param name="log">A function that receives the server's log messages, on any thread. It must not block. Default: they are
-    /// discarded.</param>
+    /// <param name="logger">Receives the server's log messages, on any thread. It must not block. Default: they are discarded.</param>
     /// <param name="http">A function that creates the HTTP service when the first HTTP client connects. Default null: the server does not
     /// listen for HTTP.</param>
     /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or unauthenticated clients could
@@ -78,21 +79,21 @@ public sealed class CairnServer : IAsyncDisposable
     /// <exception cref="StoreException">The store cannot be opened.</exception>
     /// <exception cref="ArgumentOutOfRangeException">A number is outside its range.</exception>
     public static async Task<CairnServer> StartAsync(
-        ServerOptions options, Action<ServerLogLevel, string>? log = null, Func<ServerInsight, IHttpService>? http = null)
+        ServerOptions options, ILogger? logger = null, Func<ServerInsight, IHttpService>? http = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        ServerLog serverLog = LogOf(log);
-        ServerPlan plan = Prepare(options, Environment.GetEnvironmentVariable, serverLog, out ConnectionLimits limits);
+        ILogger log = logger ?? NullLogger.Instance;
+        ServerPlan plan = Prepare(options, Environment.GetEnvironmentVariable, log, out ConnectionLimits limits);
         bool isNewFolder = plan.HasDefaultStore && StorePlace.Make(plan.Options.StorePath!);
-        var insight = new ServerInsight(serverLog, TimeProvider.System);
+        var insight = new ServerInsight(log, TimeProvider.System);
         HttpDoor? door = null;
         CairnStore? store = null;
         ServerProtocols? protocols = null;
         bool isNewStore = false;
         try
         {
-            door = http is null ? null : OpenDoor(plan, () => http(insight), serverLog);
-            store = StoreAccess.Open(plan.Options, serverLog, out isNewStore);
+            door = http is null ? null : OpenDoor(plan, () => http(insight), log);
+            store = StoreAccess.Open(plan.Options, log, out isNewStore);
             protocols = new ServerProtocols(store, plan);
             ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
             {
@@ -100,7 +101,7 @@ public sealed class CairnServer : IAsyncDisposable
                 Limits = limits,
                 Io = plan.Options.Io,
                 Workers = plan.Options.Workers,
-                Log = serverLog,
+                Log = log,
                 Metrics = protocols.Metrics,
             }).ConfigureAwait(false);
             protocols.Attach(engine);
@@ -157,12 +158,12 @@ public sealed class CairnServer : IAsyncDisposable
 
     // Makes all checks that need nothing to be open.
     private static ServerPlan Prepare(
-        ServerOptions options, Func<string, string?> environment, ServerLog log, out ConnectionLimits limits)
+        ServerOptions options, Func<string, string?> environment, ILogger log, out ConnectionLimits limits)
     {
         ServerPlan plan = ServerPlan.Make(options, environment);
         if (plan.Options.Tls is { } tls)
         {
-            CertificateSource.Load(tls, ServerLog.None, TimeProvider.System).Dispose();
+            CertificateSource.Load(tls, NullLogger.Instance, TimeProvider.System).Dispose();
         }
 
         StoreAccess.Examine(plan, log);
@@ -170,9 +171,7 @@ public sealed class CairnServer : IAsyncDisposable
         return plan;
     }
 
-    private static ServerLog LogOf(Action<ServerLogLevel, string>? log) => log is null ? ServerLog.None : new DelegateLog(log);
-
-    private static HttpDoor? OpenDoor(ServerPlan plan, Func<IHttpService> make, ServerLog log)
+    private static HttpDoor? OpenDoor(ServerPlan plan, Func<IHttpService> make, ILogger log)
     {
         if (plan.Http.Count == 0)
         {
@@ -184,20 +183,15 @@ public sealed class CairnServer : IAsyncDisposable
             var door = HttpDoor.Open(plan.Http, make, log);
             foreach (Listener listener in door.Listeners)
             {
-                log.Write(ServerLogLevel.Information, $"Listening for http on {listener.Where}.");
+                log.Write(LogLevel.Information, $"Listening for http on {listener.Where}.");
             }
 
             return door;
         }
         catch (ServerException e) when (plan.Options.IsHttpOptional)
         {
-            log.Write(ServerLogLevel.Warning, $"There is no dashboard: {e.Message}");
+            log.Write(LogLevel.Warning, $"There is no dashboard: {e.Message}");
             return null;
         }
-    }
-
-    private sealed class DelegateLog(Action<ServerLogLevel, string> write) : ServerLog
-    {
-        public override void Write(ServerLogLevel level, string message) => write(level, message);
     }
 }

@@ -4,6 +4,7 @@ using Cairn.Server.Exposition;
 using Cairn.Server.Hosting;
 using Cairn.Server.Logging;
 using Cairn.Server.Timing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server;
 
@@ -17,15 +18,14 @@ public sealed class ServerInsight
     /// <summary>The content type of the output of <see cref="WriteMetrics"/>.</summary>
     public const string MetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-    private readonly ServerLog _log;
     private readonly TimeProvider _clock;
     private volatile MetricSource? _source;
     private volatile bool _isStopping;
     private readonly DamageWatch _damage = new();
 
-    internal ServerInsight(ServerLog log, TimeProvider clock)
+    internal ServerInsight(ILogger log, TimeProvider clock)
     {
-        _log = log;
+        Logger = log;
         _clock = clock;
     }
 
@@ -75,10 +75,8 @@ public sealed class ServerInsight
     /// <summary>Creates a meter with all metrics, for exporters. Dispose the meter to end the measurement.</summary>
     public Meter CreateMeter() => MeterFigures.Create(TakeSnapshot, _clock);
 
-    /// <summary>Writes a message to the server's log.</summary>
-    /// <param name="level">The severity of the message.</param>
-    /// <param name="message">The message, in one line.</param>
-    public void Log(ServerLogLevel level, string message) => _log.Write(level, message);
+    /// <summary>Gets the server's log. Each message is one line.</summary>
+    public ILogger Logger { get; }
 
     /// <summary>Gets the source of the metrics; null before the server has started.</summary>
     internal MetricSource? Source => _source;

@@ -69,6 +69,7 @@ public partial class ProjectTests
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
             "Microsoft.Extensions.Hosting.Abstractions",
         ],
+        ["Cairn.Server"] = ["Microsoft.Extensions.Logging.Abstractions"],
         ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],
     };
 

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text;
@@ -244,30 +243,5 @@ public sealed class HostileRequestTests(ITestOutputHelper output)
     {
         using var answer = JsonDocument.Parse(await response.Content.ReadAsStringAsync());
         return answer.RootElement.GetProperty("error").GetString()!;
-    }
-
-    // The messages that an application logs as errors or worse.
-    private sealed class ErrorLog : ILoggerProvider, ILogger
-    {
-        public ConcurrentQueue<string> Errors { get; } = [];
-
-        public ILogger CreateLogger(string categoryName) => this;
-
-        public IDisposable? BeginScope<TState>(TState state)
-            where TState : notnull => null;
-
-        public bool IsEnabled(LogLevel logLevel) => true;
-
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
-        {
-            if (logLevel >= LogLevel.Error)
-            {
-                Errors.Enqueue($"{formatter(state, exception)} {exception}");
-            }
-        }
-
-        public void Dispose()
-        {
-        }
     }
 }

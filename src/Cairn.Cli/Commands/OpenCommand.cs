@@ -4,6 +4,7 @@ using System.Diagnostics;
 using System.Net;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Output;
+using Cairn.Cli.Serving;
 using Cairn.Dashboard;
 
 namespace Cairn.Cli.Commands;
@@ -64,7 +65,7 @@ internal sealed class OpenCommand : ToolCommand
         {
             dashboard = await StoreDashboard.StartAsync(store, new StoreDashboardOptions
             {
-                Port = invocation.Get(_port) ?? 0, IsReadOnly = invocation.Get(_readOnly), LogError = invocation.Warn,
+                Port = invocation.Get(_port) ?? 0, IsReadOnly = invocation.Get(_readOnly), Logger = new WarningLogger(invocation.Warn),
             }).ConfigureAwait(false);
         }
         catch (IOException taken)

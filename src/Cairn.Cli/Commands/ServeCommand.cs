@@ -4,6 +4,7 @@ using Cairn.Cli.Arguments;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
 using Cairn.Server;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Cli.Commands;
 
@@ -99,14 +100,14 @@ internal sealed class ServeCommand : ToolCommand
         _memcachedFlags.Apply(invocation, invocation.Warn, ref options);
         var log = new ServerLogWriter(
             invocation.Console.Error, invocation.Console.Clock, Format(invocation),
-            invocation.Get(_verbose) ? ServerLogLevel.Debug : ServerLogLevel.Information);
+            invocation.Get(_verbose) ? LogLevel.Debug : LogLevel.Information);
         try
         {
             Uri? collector = Collector(invocation);
             bool isCheck = invocation.Get(_check);
             RequireFiles(invocation);
             ServerOptions complete = OnStore(() => CairnServer.Check(
-                options, invocation.Console.GetEnvironmentVariable, isCheck ? (_, message) => invocation.Warn(message) : null));
+                options, invocation.Console.GetEnvironmentVariable, isCheck ? new WarningLogger(invocation.Warn) : null));
             if (isCheck)
             {
                 Report(invocation, complete);
@@ -149,7 +150,7 @@ internal sealed class ServeCommand : ToolCommand
     private async Task<int> ServeAsync(
         Invocation invocation, ServerOptions options, Uri? collector, ServerLogWriter log, CancellationToken interruption)
     {
-        log.Write(ServerLogLevel.Information, $"{ToolIdentity.Name} {ToolIdentity.Version} is starting.");
+        log.Write(LogLevel.Information, $"{ToolIdentity.Name} {ToolIdentity.Version} is starting.");
         DashboardHistory? history = null;
         using PidFile? pidFile = invocation.Get(_pidFile) is { } path ? ToFile(_pidFile.Name, path, () => new PidFile(path)) : null;
         CairnServer server = await StartAsync(options, log, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
@@ -162,7 +163,7 @@ internal sealed class ServeCommand : ToolCommand
             pidFile?.Publish();
             foreach ((_, string address) in server.Addresses.Where(address => address.Key == HttpListener && IsLoopback(address.Value)))
             {
-                log.Write(ServerLogLevel.Information, $"The dashboard is at http://{address}.");
+                log.Write(LogLevel.Information, $"The dashboard is at http://{address}.");
             }
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Ready);
@@ -177,19 +178,19 @@ internal sealed class ServeCommand : ToolCommand
             await stopped.Task.ConfigureAwait(false);
 
             ServiceState.Notify(invocation.Console.GetEnvironmentVariable, ServiceState.Stopping);
-            log.Write(ServerLogLevel.Information, "Stopping: the server finishes the received requests.");
+            log.Write(LogLevel.Information, "Stopping: the server finishes the received requests.");
             telemetry?.Dispose();
             await server.StopAsync().ConfigureAwait(false);
         }
 
-        log.Write(ServerLogLevel.Information, "Stopped.");
+        log.Write(LogLevel.Information, "Stopped.");
         return ExitCode.Done;
     }
 
     // The log file is where users look if a server that a script started does not run.
     private static bool Record(ServerLogWriter log, Exception failure)
     {
-        log.Write(ServerLogLevel.Error, LibraryTerms.ForTool(failure.Message));
+        log.Write(LogLevel.Error, LibraryTerms.ForTool(failure.Message));
         return false;
     }
 
@@ -226,7 +227,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         try
         {
-            return await CairnServer.StartAsync(options, log.Write, http).ConfigureAwait(false);
+            return await CairnServer.StartAsync(options, log, http).ConfigureAwait(false);
         }
         catch (Exception e) when (e is DirectoryNotFoundException or UnauthorizedAccessException)
         {

@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Cli.Serving;
 
@@ -49,7 +50,7 @@ internal sealed class LogFile : IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            _log.Write(Server.ServerLogLevel.Error, $"The log file '{_path}' cannot be opened anew: {e.Message} The log goes on in the old one.");
+            _log.Write(LogLevel.Error, $"The log file '{_path}' cannot be opened anew: {e.Message} The log goes on in the old one.");
         }
     }
 }

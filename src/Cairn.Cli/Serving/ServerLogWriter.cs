@@ -1,5 +1,6 @@
 using System.Globalization;
 using Cairn.Server;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Cli.Serving;
 
@@ -17,7 +18,7 @@ internal enum ServerLogFormat
 }
 
 /// <summary>Writes the messages of a server to standard error or to a file, one per line. Safe from any thread.</summary>
-internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clock, ServerLogFormat format, ServerLogLevel least)
+internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clock, ServerLogFormat format, LogLevel least) : ILogger
 {
     private readonly Lock _writing = new();
     private TextWriter? _file;
@@ -42,9 +43,17 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
         }
     }
 
-    public void Write(ServerLogLevel level, string message)
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => null;
+
+    public bool IsEnabled(LogLevel logLevel) => logLevel >= least && logLevel != LogLevel.None;
+
+    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+        Write(logLevel, formatter(state, exception));
+
+    public void Write(LogLevel level, string message)
     {
-        if (level < least)
+        if (!IsEnabled(level))
         {
             return;
         }
@@ -68,24 +77,24 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
         }
     }
 
-    private static string NameOf(ServerLogLevel level) => level switch
+    private static string NameOf(LogLevel level) => level switch
     {
-        ServerLogLevel.Debug => "debug",
-        ServerLogLevel.Information => "info",
-        ServerLogLevel.Warning => "warning",
+        LogLevel.Debug => "debug",
+        LogLevel.Information => "info",
+        LogLevel.Warning => "warning",
         _ => "error",
     };
 
     // The priorities of syslog(3).
-    private static int PriorityOf(ServerLogLevel level) => level switch
+    private static int PriorityOf(LogLevel level) => level switch
     {
-        ServerLogLevel.Debug => 7,
-        ServerLogLevel.Information => 6,
-        ServerLogLevel.Warning => 4,
+        LogLevel.Debug => 7,
+        LogLevel.Information => 6,
+        LogLevel.Warning => 4,
         _ => 3,
     };
 
-    private string JsonOf(ServerLogLevel level, string message)
+    private string JsonOf(LogLevel level, string message)
     {
         using var bytes = new MemoryStream();
         using (var json = new System.Text.Json.Utf8JsonWriter(bytes))

@@ -1,6 +1,8 @@
 using System.Diagnostics.Metrics;
 using System.Diagnostics.Tracing;
 using Cairn.Server;
+using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 using OpenTelemetry;
 using OpenTelemetry.Exporter;
 using OpenTelemetry.Metrics;
@@ -101,7 +103,7 @@ internal sealed class Telemetry : IDisposable
             if (now - toldAt >= QuietMs && Interlocked.CompareExchange(ref _toldAt, now, toldAt) == toldAt)
             {
                 string details = string.Join(' ', (eventData.Payload ?? []).Select(part => $"{part}".Split('\n')[0]));
-                server.Log(ServerLogLevel.Warning, $"Figures cannot be sent by OTLP: {eventData.EventName}: {details}");
+                server.Logger.Write(LogLevel.Warning, $"Figures cannot be sent by OTLP: {eventData.EventName}: {details}");
             }
         }
     }

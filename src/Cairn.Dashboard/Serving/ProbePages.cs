@@ -1,9 +1,11 @@
 using System.Net.Mime;
 using System.Text;
 using Cairn.Server;
+using Cairn.Server.Logging;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Dashboard.Serving;
 
@@ -34,7 +36,7 @@ internal static class ProbePages
         }
         catch (Exception e) when (!context.RequestAborted.IsCancellationRequested && !context.Response.HasStarted)
         {
-            server.Log(ServerLogLevel.Error, $"The page {context.Request.Path} failed: {e}");
+            server.Logger.Write(LogLevel.Error, $"The page {context.Request.Path} failed: {e}");
             await WriteAsync(context, StatusCodes.Status500InternalServerError, "failed; the server's log tells more\n").ConfigureAwait(false);
         }
     }

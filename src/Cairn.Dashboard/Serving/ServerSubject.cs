@@ -6,8 +6,10 @@ using Cairn.Dashboard.Pages.Reports;
 using Cairn.Server;
 using Cairn.Server.Connections;
 using Cairn.Server.Exposition;
+using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
 using Cairn.Server.Resp.Hashes;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Dashboard.Serving;
 
@@ -103,7 +105,7 @@ internal sealed class ServerSubject : IDashboardSubject
         }
     }
 
-    public void LogError(string message) => _server.Log(ServerLogLevel.Error, message);
+    public void LogError(string message) => _server.Logger.Write(LogLevel.Error, message);
 
     /// <summary>Reads the fields of a hash.</summary>
     internal static int ReadHash(ReadOnlySpan<byte> bytes, FieldVisitor visitor)

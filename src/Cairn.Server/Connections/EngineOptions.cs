@@ -2,6 +2,8 @@ using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
 using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Server.Connections;
 
@@ -17,7 +19,7 @@ internal sealed record EngineOptions
     /// <summary>Gets the number of threads that serve connections; 0 for one per core.</summary>
     public int Workers { get; init; }
 
-    public ServerLog Log { get; init; } = ServerLog.None;
+    public ILogger Log { get; init; } = NullLogger.Instance;
 
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 

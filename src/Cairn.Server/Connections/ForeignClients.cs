@@ -1,4 +1,5 @@
 using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 
 // Clients that speak another protocol than their port. The log says what they sent and how to correct it, because such a client often
 // gives no useful message.
@@ -7,7 +8,7 @@ using Cairn.Server.Logging;
 namespace Cairn.Server.Connections;
 
 /// <summary>Logs clients that speak another protocol than their port. Thread-safe.</summary>
-internal sealed class ForeignClients(ServerLog log, TimeProvider clock)
+internal sealed class ForeignClients(ILogger log, TimeProvider clock)
 {
     private readonly AddressLimiter _limiter = new(clock);
 
@@ -45,7 +46,7 @@ internal sealed class ForeignClients(ServerLog log, TimeProvider clock)
         (string what, string advice) = Explain(connection, form, isWire);
         string others = untold == 0 ? "" : $" ({untold} others since the last such line)";
         log.Write(
-            ServerLogLevel.Warning,
+            LogLevel.Warning,
             $"The client {connection.RemoteText} on '{connection.ListenerName}' {what}: it sent {FirstBytes.Quote(bytes, form)}. {advice}{others}");
     }
 

@@ -10,6 +10,7 @@ using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
 using Cairn.Server.Timing;
 using Cairn.Server.Tls;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Connections;
 
@@ -53,7 +54,7 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     public TimeProvider Clock => _options.Clock;
 
-    public ServerLog Log => _options.Log;
+    public ILogger Log => _options.Log;
 
     public ServerMetrics Metrics => _options.Metrics;
 
@@ -193,7 +194,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     {
         if (!connection.IsForeign && _limiter.MayTell(LogSubject.TlsFailed, out string others))
         {
-            Log.Write(ServerLogLevel.Warning, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}{others}");
+            Log.Write(LogLevel.Warning, $"TLS with {connection.RemoteText} on '{connection.ListenerName}' failed: {e.Message}{others}");
         }
     }
 
@@ -289,7 +290,7 @@ internal sealed class ServerEngine : IAsyncDisposable
             {
                 Io = choice.Kind;
                 Log.Write(
-                    ServerLogLevel.Information,
+                    LogLevel.Information,
                     $"Connections are served through {_workers[0].Loop.Description} by {_workers.Length} worker(s).");
                 BeginAccepting();
                 return;
@@ -300,7 +301,7 @@ internal sealed class ServerEngine : IAsyncDisposable
                 throw new ServerException(obstacle);
             }
 
-            Log.Write(ServerLogLevel.Warning, $"{obstacle} Another way is used, which costs more time for each request.");
+            Log.Write(LogLevel.Warning, $"{obstacle} Another way is used, which costs more time for each request.");
         }
     }
 
@@ -340,7 +341,7 @@ internal sealed class ServerEngine : IAsyncDisposable
 
         foreach (Listener listener in _listeners)
         {
-            Log.Write(ServerLogLevel.Information, $"Listening for {listener.Name}{(ServiceOf(listener).Certificates is null ? "" : " with TLS")} on {listener.Where}.");
+            Log.Write(LogLevel.Information, $"Listening for {listener.Name}{(ServiceOf(listener).Certificates is null ? "" : " with TLS")} on {listener.Where}.");
         }
     }
 
@@ -388,7 +389,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         if (misbehaviour is { } known && _limiter.MayTell(known.Subject, out string others))
         {
             Log.Write(
-                ServerLogLevel.Warning,
+                LogLevel.Warning,
                 $"The client {connection.RemoteText} on '{connection.ListenerName}' was disconnected: {known.What}.{others}");
         }
     }
@@ -398,7 +399,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         if (_limiter.MayTell(LogSubject.SlowRequest, out string others))
         {
             Log.Write(
-                ServerLogLevel.Warning,
+                LogLevel.Warning,
                 $"A request of {request.Client} over {request.Protocol} took {request.Duration.TotalMilliseconds:N1} ms: {request.Summary}.{others}");
         }
     }
@@ -411,7 +412,7 @@ internal sealed class ServerEngine : IAsyncDisposable
             Interlocked.CompareExchange(ref _tooManyLoggedAt, Math.Max(now, 1), last) == last)
         {
             Log.Write(
-                ServerLogLevel.Warning,
+                LogLevel.Warning,
                 $"There are {Limits.MaxConnections} connections, as many as allowed; clients are turned away ({RefusedCount} so far). Raise the limit, or find who does not close.");
         }
     }

@@ -1,4 +1,6 @@
 using Cairn.Server.Io;
+using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Connections;
 
@@ -130,7 +132,7 @@ internal sealed unsafe partial class Worker
         catch (Exception e)
 #pragma warning restore CA1031
         {
-            Log.Write(ServerLogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed when it was closed: {e}");
+            Log.Write(LogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed when it was closed: {e}");
         }
 
         connection.Held.Release();

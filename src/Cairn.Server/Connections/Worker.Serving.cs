@@ -1,6 +1,8 @@
 using System.Runtime.CompilerServices;
 using Cairn.Server.Buffers;
+using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Connections;
 
@@ -569,7 +571,7 @@ internal sealed unsafe partial class Worker
 
     private void OnSessionFailed(ClientConnection connection, Exception e)
     {
-        Log.Write(ServerLogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed and is closed: {e}");
+        Log.Write(LogLevel.Error, $"The session of {connection.RemoteText} on '{connection.ListenerName}' failed and is closed: {e}");
         Close(connection, CloseReason.SessionFailed);
     }
 }

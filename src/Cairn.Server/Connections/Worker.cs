@@ -25,6 +25,7 @@ using Cairn.Server.Listening;
 using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
 using Cairn.Server.Timing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Connections;
 
@@ -85,7 +86,7 @@ internal sealed unsafe partial class Worker : IIoWorker
 
     public TimeProvider Clock { get; }
 
-    public ServerLog Log { get; }
+    public ILogger Log { get; }
 
     /// <summary>Gets the log of clients that speak another protocol than their port.</summary>
     public ForeignClients ForeignClients { get; }
@@ -185,7 +186,7 @@ internal sealed unsafe partial class Worker : IIoWorker
         {
             _acceptFailureLoggedAt = Math.Max(Now, 1);
             Log.Write(
-                ServerLogLevel.Error,
+                LogLevel.Error,
                 $"No client of '{listener.Name}' can be accepted: {reason}. It is tried again every {AcceptRetryMs} ms. " +
                 "If files are what lacks, raise 'ulimit -n' (LimitNOFILE of the service).");
         }
@@ -387,7 +388,7 @@ internal sealed unsafe partial class Worker : IIoWorker
         catch (Exception e)
 #pragma warning restore CA1031
         {
-            Log.Write(ServerLogLevel.Error, $"A connection to '{listener.Name}' got no session: {e}");
+            Log.Write(LogLevel.Error, $"A connection to '{listener.Name}' got no session: {e}");
             socket.Refuse([]);
             Forget();
             return;

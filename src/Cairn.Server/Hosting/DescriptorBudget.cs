@@ -1,6 +1,7 @@
 using System.Globalization;
 using Cairn.Server.Logging;
 using Cairn.Server.Platform;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Hosting;
 
@@ -20,7 +21,7 @@ internal static class DescriptorBudget
     /// <summary>Raises the limit of open files as far as needed and allowed, and lowers the limit of connections to the rest.</summary>
     /// <returns>The limits of connections.</returns>
     /// <exception cref="ServerException">No descriptor is left for connections.</exception>
-    public static ConnectionLimits Fit(ServerPlan plan, ServerLog log)
+    public static ConnectionLimits Fit(ServerPlan plan, ILogger log)
     {
         ConnectionLimits limits = plan.Options.Limits;
         return OperatingSystem.IsLinux()
@@ -33,7 +34,7 @@ internal static class DescriptorBudget
     /// <param name="hasHttp">Whether HTTP is served.</param>
     /// <param name="descriptors">The number of descriptors that the process may have.</param>
     /// <param name="log">The log, which receives a warning if there must be fewer connections.</param>
-    public static ConnectionLimits Fit(ConnectionLimits limits, bool hasHttp, long descriptors, ServerLog log)
+    public static ConnectionLimits Fit(ConnectionLimits limits, bool hasHttp, long descriptors, ILogger log)
     {
         long wanted = Wanted(limits, hasHttp);
         long left = descriptors - (wanted - limits.MaxConnections);
@@ -51,7 +52,7 @@ internal static class DescriptorBudget
         }
 
         log.Write(
-            ServerLogLevel.Warning,
+            LogLevel.Warning,
             string.Create(
                 CultureInfo.InvariantCulture,
                 $"This process may have {descriptors} files open, too few for {limits.MaxConnections} connections: at most {left} are accepted. {Advice(wanted)}"));

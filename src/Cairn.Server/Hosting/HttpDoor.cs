@@ -2,6 +2,7 @@
 using System.Net.Sockets;
 using Cairn.Server.Listening;
 using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Hosting;
 
@@ -11,14 +12,14 @@ internal sealed class HttpDoor : IAsyncDisposable
 
     private readonly List<Listener> _listeners;
     private readonly Func<IHttpService> _make;
-    private readonly ServerLog _log;
+    private readonly ILogger _log;
     private readonly SemaphoreSlim _making = new(1);
     private readonly CancellationTokenSource _closing = new();
     private Task[] _accepting = [];
     private IHttpService? _service;
     private int _isClosed;
 
-    private HttpDoor(List<Listener> listeners, Func<IHttpService> make, ServerLog log)
+    private HttpDoor(List<Listener> listeners, Func<IHttpService> make, ILogger log)
     {
         _listeners = listeners;
         _make = make;
@@ -32,7 +33,7 @@ internal sealed class HttpDoor : IAsyncDisposable
 
     /// <summary>Starts to listen.</summary>
     /// <exception cref="ServerException">An address cannot be listened on.</exception>
-    public static HttpDoor Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ServerLog log)
+    public static HttpDoor Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ILogger log)
     {
         var listeners = new List<Listener>();
         try
@@ -103,7 +104,7 @@ internal sealed class HttpDoor : IAsyncDisposable
 #pragma warning restore CA1031
             {
                 client?.Dispose();
-                _log.Write(ServerLogLevel.Error, $"HTTP cannot be served: {e.Message}");
+                _log.Write(LogLevel.Error, $"HTTP cannot be served: {e.Message}");
             }
         }
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using Cairn.Messages;
 using Cairn.Opening;
 using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Hosting;
 
@@ -11,7 +12,7 @@ internal static class StoreAccess
     /// <summary>Checks that the store could be opened. Changes nothing.</summary>
     /// <exception cref="StoreException">The store cannot be used.</exception>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
-    public static void Examine(ServerPlan plan, ServerLog log)
+    public static void Examine(ServerPlan plan, ILogger log)
     {
         ServerOptions options = plan.Options;
         if (options.IsEphemeral || (plan.HasDefaultStore && !Directory.Exists(Path.GetDirectoryName(options.StorePath))))
@@ -23,7 +24,7 @@ internal static class StoreAccess
         StoreExamination found = Readable(options, () => StoreExamination.Of(OptionsOf(options)));
         if (found.DescribeOtherSize(options.GivenCapacityBytes, options.GivenMaxCapacityBytes) is { } difference)
         {
-            log.Write(ServerLogLevel.Warning, difference);
+            log.Write(LogLevel.Warning, difference);
         }
     }
 
@@ -31,7 +32,7 @@ internal static class StoreAccess
     /// <param name="options">The options of the server, with the store's file.</param>
     /// <param name="log">The log, which receives the store's warnings and its size.</param>
     /// <param name="isNew">Whether this call created the file.</param>
-    public static CairnStore Open(ServerOptions options, ServerLog log, out bool isNew)
+    public static CairnStore Open(ServerOptions options, ILogger log, out bool isNew)
     {
         string path = options.StorePath!;
         bool wasThere = File.Exists(path);
@@ -39,7 +40,7 @@ internal static class StoreAccess
         isNew = !wasThere && store.IsFirstOpening;
         foreach (string warning in store.Warnings)
         {
-            log.Write(ServerLogLevel.Warning, warning);
+            log.Write(LogLevel.Warning, warning);
         }
 
         if (options.IsEphemeral)
@@ -50,7 +51,7 @@ internal static class StoreAccess
         StoreStatistics statistics = store.GetStatistics();
         string size = ByteText.Of(statistics.FileBytes);
         log.Write(
-            ServerLogLevel.Information,
+            LogLevel.Information,
             options.IsEphemeral
                 ? $"The store lies in memory ({size}) and goes with the server."
                 : string.Create(

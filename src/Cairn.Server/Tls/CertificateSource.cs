@@ -7,6 +7,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using Cairn.Server.Logging;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tls;
 
@@ -18,13 +19,13 @@ internal sealed class CertificateSource : IDisposable
     private const string ClientAuthentication = "1.3.6.1.5.5.7.3.2";
 
     private readonly TlsOptions _options;
-    private readonly ServerLog _log;
+    private readonly ILogger _log;
     private readonly Lock _reloading = new();
     private readonly ITimer _timer;
     private byte[] _digest;
     private SslServerAuthenticationOptions _current;
 
-    private CertificateSource(TlsOptions options, ServerLog log, TimeProvider clock)
+    private CertificateSource(TlsOptions options, ILogger log, TimeProvider clock)
     {
         _options = options;
         _log = log;
@@ -37,7 +38,7 @@ internal sealed class CertificateSource : IDisposable
 
     /// <summary>Reads the files.</summary>
     /// <exception cref="ServerException">The files cannot be used.</exception>
-    public static CertificateSource Load(TlsOptions options, ServerLog log, TimeProvider clock) => new(options, log, clock);
+    public static CertificateSource Load(TlsOptions options, ILogger log, TimeProvider clock) => new(options, log, clock);
 
     /// <summary>Checks whether the files have changed. Thread-safe.</summary>
     public void Reload()
@@ -56,11 +57,11 @@ internal sealed class CertificateSource : IDisposable
                 // Release; pairs with Current: the object is complete before a reader can see it.
                 Volatile.Write(ref _current, current);
                 _digest = digest;
-                _log.Write(ServerLogLevel.Information, $"The certificate '{_options.CertificatePath}' was changed; new connections use it.");
+                _log.Write(LogLevel.Information, $"The certificate '{_options.CertificatePath}' was changed; new connections use it.");
             }
             catch (ServerException e)
             {
-                _log.Write(ServerLogLevel.Warning, $"{e.Message} The earlier certificate stays in use.");
+                _log.Write(LogLevel.Warning, $"{e.Message} The earlier certificate stays in use.");
             }
         }
     }

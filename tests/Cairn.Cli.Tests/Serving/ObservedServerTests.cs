@@ -81,7 +81,7 @@ public sealed class ObservedServerTests : IDisposable
             {
                 StorePath = _directory["c.cairn"], CapacityBytes = 8 << 20, Memcached = "127.0.0.1:0", Resp = null, Workers = 1,
             },
-            (_, message) => lines.Enqueue(message));
+            new WarningLogger(lines.Enqueue));
 
         using (Telemetry.Start(server.Insight, endpoint, _ => null))
         {

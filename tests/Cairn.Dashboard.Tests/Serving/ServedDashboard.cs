@@ -53,18 +53,12 @@ internal sealed class ServedDashboard : IAsyncDisposable
             Workers = 1,
         };
         DashboardHistory? history = null;
-        ConcurrentQueue<string> errors = [];
+        var log = new ErrorLog();
         CairnServer server = await CairnServer.StartAsync(
-            configure?.Invoke(options, directory) ?? options, (level, message) =>
-            {
-                if (level >= ServerLogLevel.Error)
-                {
-                    errors.Enqueue(message);
-                }
-            }, insight => new CairnDashboard(insight, history));
+            configure?.Invoke(options, directory) ?? options, log, insight => new CairnDashboard(insight, history));
         var clock = new ManualClock(hasTimers: true);
         history = new DashboardHistory(server.Insight, clock);
-        return new ServedDashboard(directory, server, history, clock) { Errors = errors };
+        return new ServedDashboard(directory, server, history, clock) { Errors = log.Errors };
     }
 
     /// <summary>

@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Connections;
 
@@ -169,7 +170,7 @@ public class EchoTests
         Assert.Equal(CloseReason.SessionFailed, server.Sessions.TakeClosed());
         other.Send("echo after\n");
         Assert.Equal("after", other.ReadLine());
-        Assert.Contains(server.Log.Lines, line => line.Level == ServerLogLevel.Error && line.Message.Contains("The client asked for it.", StringComparison.Ordinal));
+        Assert.Contains(server.Log.Lines, line => line.Level == LogLevel.Error && line.Message.Contains("The client asked for it.", StringComparison.Ordinal));
     }
 
     [Theory]

@@ -1,8 +1,8 @@
-using System.Collections.Concurrent;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Tests.Metrics;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Connections;
 
@@ -23,7 +23,7 @@ public sealed class LogTests
         server.Sessions.TakeClosed();
 
         Assert.Contains(
-            (ServerLogLevel.Warning, $"The client {address} on 'test' was disconnected: its request is longer than 97.7 KiB."), server.Log.Lines);
+            (LogLevel.Warning, $"The client {address} on 'test' was disconnected: its request is longer than 97.7 KiB."), server.Log.Lines);
     }
 
     [Fact]
@@ -47,16 +47,16 @@ public sealed class LogTests
     [InlineData("resp", "GET \"some\\r\\nkey\"\r\n", "GET some??key")]
     public async Task Slow_request_is_told_of_by_its_command_and_key(string protocol, string request, string told)
     {
-        var lines = new ConcurrentQueue<(ServerLogLevel Level, string Message)>();
+        var log = new TestLog();
         await using ServedMetrics server = await ServedMetrics.StartAsync(
-            configure: options => options with { SlowThreshold = TimeSpan.Zero }, log: (level, message) => lines.Enqueue((level, message)));
+            configure: options => options with { SlowThreshold = TimeSpan.Zero }, log: log);
         using TestClient client = server.Connect(protocol);
 
         client.Send(request);
         client.ReadLine();
 
-        (ServerLogLevel Level, string Message) line = Assert.Single(lines, line => line.Message.StartsWith("A request of ", StringComparison.Ordinal));
-        Assert.Equal(ServerLogLevel.Warning, line.Level);
+        (LogLevel Level, string Message) line = Assert.Single(log.Lines, line => line.Message.StartsWith("A request of ", StringComparison.Ordinal));
+        Assert.Equal(LogLevel.Warning, line.Level);
         Assert.StartsWith($"A request of {client.Socket.LocalEndPoint} over {protocol} took ", line.Message, StringComparison.Ordinal);
         Assert.EndsWith($" ms: {told}.", line.Message, StringComparison.Ordinal);
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Connections;
 
@@ -115,6 +116,6 @@ public class ManyConnectionsTests
         Assert.Equal(0, server.Engine.ConnectionCount);
         Assert.Empty(server.Engine.Connections);
         Assert.InRange(server.Engine.Memory.Bytes, 0, 2 * (5 << 20)); // The two workers keep this memory for later connections.
-        Assert.DoesNotContain(server.Log.Lines, line => line.Level >= ServerLogLevel.Warning);
+        Assert.DoesNotContain(server.Log.Lines, line => line.Level >= LogLevel.Warning);
     }
 }

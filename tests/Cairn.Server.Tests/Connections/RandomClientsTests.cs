@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Connections;
 
@@ -73,7 +74,7 @@ public class RandomClientsTests
         }
 
         Assert.Equal(0, server.Engine.ConnectionCount);
-        Assert.DoesNotContain(server.Log.Lines, line => line.Level >= ServerLogLevel.Warning);
+        Assert.DoesNotContain(server.Log.Lines, line => line.Level >= LogLevel.Warning);
     }
 
     private static async Task LiveAsync(TestServer server, Random random)

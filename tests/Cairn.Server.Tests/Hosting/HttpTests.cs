@@ -6,6 +6,7 @@ using Cairn.Server.Listening;
 using Cairn.Server.Logging;
 using Cairn.Server.Tests.Metrics;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Server.Tests.Hosting;
 
@@ -34,8 +35,8 @@ public sealed class HttpTests
     [Fact]
     public async Task Server_is_alive_but_not_ready_while_it_starts_and_stops()
     {
-        var insight = new ServerInsight(ServerLog.None, TimeProvider.System);
-        await using HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], () => new CairnDashboard(insight), ServerLog.None);
+        var insight = new ServerInsight(NullLogger.Instance, TimeProvider.System);
+        await using HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], () => new CairnDashboard(insight), NullLogger.Instance);
         door.Accept();
         using var http = new HttpClient { BaseAddress = new Uri($"http://{door.Listeners[0].Where}") };
 
@@ -57,7 +58,7 @@ public sealed class HttpTests
     {
         var service = new CountingService();
         int made = 0;
-        await using (HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], Make, ServerLog.None))
+        await using (HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], Make, NullLogger.Instance))
         {
             door.Accept();
             Assert.False(door.IsServed);

@@ -3,6 +3,7 @@ using Cairn.Server.Io;
 using Cairn.Server.Io.Epoll;
 using Cairn.Server.Listening;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Io;
 
@@ -30,7 +31,7 @@ public class LoopChoiceTests
         await using ServerEngine engine = await ServerEngine.StartAsync(options);
 
         Assert.Equal(IoKind.Epoll, engine.Io);
-        Assert.Contains(log.Lines, line => line.Level == ServerLogLevel.Warning && line.Message.StartsWith("io_uring is forbidden.", StringComparison.Ordinal));
+        Assert.Contains(log.Lines, line => line.Level == LogLevel.Warning && line.Message.StartsWith("io_uring is forbidden.", StringComparison.Ordinal));
     }
 
     [Fact]

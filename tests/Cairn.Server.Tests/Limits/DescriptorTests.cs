@@ -2,6 +2,7 @@ using System.Net.Sockets;
 using System.Runtime.InteropServices;
 using Cairn.Server.Platform;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Limits;
 
@@ -55,7 +56,7 @@ public partial class DescriptorTests
             second.Socket.Connect(server.EndPoint);
             second.Send("echo hello\n");
             server.Log.WaitFor(line =>
-                line.Level == ServerLogLevel.Error && line.Message.Contains("can be accepted", StringComparison.Ordinal));
+                line.Level == LogLevel.Error && line.Message.Contains("can be accepted", StringComparison.Ordinal));
             first.Send("echo b\n");
             Assert.Equal("b", first.ReadLine());
         }

@@ -3,6 +3,7 @@ using System.Net;
 using System.Text.Json;
 using Cairn.Dashboard;
 using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Metrics;
 
@@ -30,7 +31,7 @@ internal sealed class ServedMetrics : IAsyncDisposable
     public CairnServer Server { get; }
 
     public static async Task<ServedMetrics> StartAsync(
-        int workers = 1, Func<ServerOptions, ServerOptions>? configure = null, Action<ServerLogLevel, string>? log = null)
+        int workers = 1, Func<ServerOptions, ServerOptions>? configure = null, ILogger? log = null)
     {
         var directory = new StoreDirectory();
         var options = new ServerOptions

@@ -6,6 +6,7 @@ using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Tests.Testing;
 using Cairn.Server.Tls;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Tests.Tls;
 
@@ -63,7 +64,7 @@ public sealed class TlsTests : IDisposable
         client.Dispose();
 
         Assert.Equal(CloseReason.TlsFailed, server.Sessions.TakeClosed());
-        Assert.Contains(server.Log.Lines, line => line.Level == ServerLogLevel.Warning && line.Message.StartsWith("TLS with 127.0.0.1:", StringComparison.Ordinal));
+        Assert.Contains(server.Log.Lines, line => line.Level == LogLevel.Warning && line.Message.StartsWith("TLS with 127.0.0.1:", StringComparison.Ordinal));
     }
 
     [Theory]
@@ -190,7 +191,7 @@ public sealed class TlsTests : IDisposable
         await File.WriteAllTextAsync(_certificates.ServerPath, "half writ");
         clock.FireTimers();
         Assert.Equal(first, await ServerSerialAsync(server));
-        Assert.Contains(server.Log.Lines, line => line.Level == ServerLogLevel.Warning && line.Message.Contains("stays in use", StringComparison.Ordinal));
+        Assert.Contains(server.Log.Lines, line => line.Level == LogLevel.Warning && line.Message.Contains("stays in use", StringComparison.Ordinal));
 
         _certificates.WriteServer();
         clock.FireTimers();

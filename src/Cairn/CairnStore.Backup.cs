@@ -1,4 +1,3 @@
-using Cairn.Opening;
 using Cairn.Snapshots;
 
 namespace Cairn;
@@ -25,7 +24,7 @@ public sealed unsafe partial class CairnStore
         _opened.Checkpointer.Run(progress, cancellationToken);
     }
 
-    /// <summary>Copies a store that is in use into one file. <see cref="Restore"/> creates a store from that file.</summary>
+    /// <summary>Copies a store that is in use into one file. <see cref="StoreMaintenance.Restore"/> creates a store from that file.</summary>
     /// <param name="destinationPath">The backup's file. An existing file is replaced when the new one is complete and durable.</param>
     /// <param name="options">The content of the backup. Null uses the defaults.</param>
     /// <param name="progress">Receives the progress from time to time.</param>
@@ -52,71 +51,5 @@ public sealed unsafe partial class CairnStore
             token => new BackupWriter(Engine, _opened.Checkpointer.Platform, Options.TimeProvider).Write(
                 System.IO.Path.GetFullPath(destinationPath), options ?? new BackupOptions(), progress, token),
             cancellationToken);
-    }
-
-    /// <summary>Creates a new store from a backup.</summary>
-    /// <param name="backupPath">
-    /// A file that <see cref="Backup"/> wrote. Or the snapshot (<c>STORE.snapshot</c>) or a log file (<c>STORE.log-...</c>) of a store that was lost. In
-    /// that case the new store has the content of the snapshot and of all log files together.
-    /// </param>
-    /// <param name="options">The path and the size of the new store. No file may exist at its path or at the paths of its log.</param>
-    /// <param name="progress">Receives the progress about once per MiB.</param>
-    /// <param name="cancellationToken">Ends the restore. No store remains.</param>
-    /// <returns>The result of the restore.</returns>
-    /// <remarks>
-    /// The new store appears under its path as the last step, when it is complete and durable. Its entries have new versions. Expired entries are left out.
-    /// </remarks>
-    /// <exception cref="ArgumentException">An option is outside its range.</exception>
-    /// <exception cref="FileNotFoundException">The backup does not exist.</exception>
-    /// <exception cref="DirectoryNotFoundException">The new store's directory does not exist.</exception>
-    /// <exception cref="UnauthorizedAccessException">This user may not read the backup, or create files there.</exception>
-    /// <exception cref="StoreCorruptException">
-    /// The file is not a backup, or is damaged or incomplete. <see cref="Salvage"/> restores the parts that are not damaged.
-    /// </exception>
-    /// <exception cref="StoreVersionException">A version of Cairn wrote the backup in a format that this version does not read.</exception>
-    /// <exception cref="StoreFullException">The kept entries do not fit. Give the store a larger capacity.</exception>
-    /// <exception cref="StoreException">
-    /// A store or its log already exists at the path, the disk is full, or another system error. The message names the cause.
-    /// </exception>
-    /// <exception cref="OperationCanceledException">The caller cancelled the restore.</exception>
-    public static RestoreReport Restore(
-        string backupPath, StoreOptions options, IProgress<StoreProgress>? progress = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentException.ThrowIfNullOrWhiteSpace(backupPath);
-        ArgumentNullException.ThrowIfNull(options);
-        options.Validate();
-        return StoreRestorer.Restore(System.IO.Path.GetFullPath(backupPath), options, salvages: false, progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// Creates a new store from the parts of a damaged backup that can still be read. It can also salvage a damaged or incomplete log and snapshot.
-    /// </summary>
-    /// <param name="backupPath">The same as for <see cref="Restore"/>.</param>
-    /// <param name="options">The same as for <see cref="Restore"/>.</param>
-    /// <param name="progress">The same as for <see cref="Restore"/>.</param>
-    /// <param name="cancellationToken">Ends the salvage. No store remains.</param>
-    /// <returns>The result of the salvage. <see cref="RestoreReport.LeftOut"/> lists the missing parts.</returns>
-    /// <remarks>
-    /// Use this method only if <see cref="Restore"/> refuses the damaged files. If a write is missing, its key has an older value, or has a value although
-    /// it was removed. A transaction is restored completely or not at all. The damaged files stay unchanged.
-    /// </remarks>
-    /// <exception cref="ArgumentException">An option is outside its range.</exception>
-    /// <exception cref="FileNotFoundException">The file does not exist.</exception>
-    /// <exception cref="DirectoryNotFoundException">The new store's directory does not exist.</exception>
-    /// <exception cref="UnauthorizedAccessException">This user may not read the file, or create files in the new store's directory.</exception>
-    /// <exception cref="StoreCorruptException">The file is neither a backup nor a part of a log.</exception>
-    /// <exception cref="StoreVersionException">A version of Cairn wrote the file in a format that this version does not read.</exception>
-    /// <exception cref="StoreFullException">The kept entries do not fit. Give the store a larger capacity.</exception>
-    /// <exception cref="StoreException">
-    /// A store or its log already exists at the path, the disk is full, or another system error. The message names the cause.
-    /// </exception>
-    /// <exception cref="OperationCanceledException">The caller cancelled the salvage.</exception>
-    public static RestoreReport Salvage(
-        string backupPath, StoreOptions options, IProgress<StoreProgress>? progress = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentException.ThrowIfNullOrWhiteSpace(backupPath);
-        ArgumentNullException.ThrowIfNull(options);
-        options.Validate();
-        return StoreRestorer.Restore(System.IO.Path.GetFullPath(backupPath), options, salvages: true, progress, cancellationToken);
     }
 }

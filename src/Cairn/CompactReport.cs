@@ -1,6 +1,6 @@
 namespace Cairn;
 
-/// <summary>The result of <see cref="CairnStore.Compact"/>.</summary>
+/// <summary>The result of <see cref="StoreMaintenance.Compact"/>.</summary>
 public sealed record CompactReport
 {
     /// <summary>The store's file.</summary>

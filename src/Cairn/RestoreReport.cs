@@ -1,6 +1,6 @@
 namespace Cairn;
 
-/// <summary>The result of <see cref="CairnStore.Restore"/>.</summary>
+/// <summary>The result of <see cref="StoreMaintenance.Restore"/>.</summary>
 public sealed record RestoreReport
 {
     /// <summary>The new store's file.</summary>
@@ -13,8 +13,8 @@ public sealed record RestoreReport
     public long Bytes { get; init; }
 
     /// <summary>
-    /// The parts that <see cref="CairnStore.Salvage"/> left out because they are damaged or missing. Each text names the file, the byte, and the expected
-    /// content. After <see cref="CairnStore.Restore"/> the list contains at most the end of a log that a loss of power has possibly torn.
+    /// The parts that <see cref="StoreMaintenance.Salvage"/> left out because they are damaged or missing. Each text names the file, the byte, and the expected
+    /// content. After <see cref="StoreMaintenance.Restore"/> the list contains at most the end of a log that a loss of power has possibly torn.
     /// </summary>
     public IReadOnlyList<string> LeftOut { get; init; } = [];
 

@@ -9,7 +9,7 @@ namespace Cairn;
 /// <remarks>
 /// <para>
 /// The secret does not encrypt the entries. Each store has a random key of its own for that. The file contains this key, encrypted with the secret. So a
-/// password can be changed without encrypting the entries again (<see cref="CairnStore.Rekey"/>), and one secret can protect many stores.
+/// password can be changed without encrypting the entries again (<see cref="StoreMaintenance.Rekey"/>), and one secret can protect many stores.
 /// </para>
 /// <para>
 /// The object is safe to use from any thread, and for any number of stores. Use one object for all openings with the same password: the derivation of a key

@@ -55,7 +55,7 @@ public sealed record StoreOptions
 
     /// <summary>
     /// The secret that protects keys and values in the file and in its logs and copies. Null for no encryption. Default null. An encrypted store opens only
-    /// with the key or password with which it was created (<see cref="CairnStore.Rekey"/> changes it). A store that is not encrypted does not accept one.
+    /// with the key or password with which it was created (<see cref="StoreMaintenance.Rekey"/> changes it). A store that is not encrypted does not accept one.
     /// </summary>
     public StoreEncryption? Encryption { get; init; }
 

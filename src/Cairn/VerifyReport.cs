@@ -1,6 +1,6 @@
 namespace Cairn;
 
-/// <summary>The result of <see cref="CairnStore.Verify"/>.</summary>
+/// <summary>The result of <see cref="StoreMaintenance.Verify"/>.</summary>
 /// <remarks>If the store is in use, the counts do not belong to one moment.</remarks>
 public sealed record VerifyReport
 {

@@ -162,7 +162,7 @@ internal sealed class SoakRun(SoakOptions options, SoakFolder folder, Action<str
     // Reads the file while the server has it open.
     private static void CheckFile(SoakServer server, LoadTally tally)
     {
-        VerifyReport report = CairnStore.Verify(server.StorePath);
+        VerifyReport report = StoreMaintenance.Verify(server.StorePath);
         if (!report.IsSound)
         {
             tally.AddFault($"the store of '{server.Name}' is not sound: {string.Join("; ", report.Findings.Take(3))}");

@@ -52,7 +52,7 @@ internal sealed class CompactCommand : ToolCommand
         CompactReport report;
         using (var progress = new StoreProgressLine(invocation.Console))
         {
-            report = Invocation.OnStore(path, () => CairnStore.Compact(path, options, progress, invocation.Console.Interruption));
+            report = Invocation.OnStore(path, () => StoreMaintenance.Compact(path, options, progress, invocation.Console.Interruption));
         }
 
         if (invocation.IsJson)

@@ -66,14 +66,14 @@ internal sealed class RekeyCommand : ToolCommand
             using var progress = new StoreProgressLine(invocation.Console);
             report = Invocation.OnStore(
                 path,
-                () => CairnStore.Reencrypt(
+                () => StoreMaintenance.Reencrypt(
                     path, current, replacement, new CompactOptions { TimeProvider = invocation.Console.Clock }, progress, invocation.Console.Interruption));
         }
         else
         {
             Invocation.OnStore(path, () =>
             {
-                CairnStore.Rekey(path, current!, replacement!);
+                StoreMaintenance.Rekey(path, current!, replacement!);
                 return true;
             });
         }

@@ -64,8 +64,8 @@ internal sealed class RestoreCommand : ToolCommand
         using (var progress = new StoreProgressLine(invocation.Console))
         {
             report = BackupCommand.OnBackup(path, () => invocation.Get(_salvage)
-                ? CairnStore.Salvage(path, options, progress, invocation.Console.Interruption)
-                : CairnStore.Restore(path, options, progress, invocation.Console.Interruption));
+                ? StoreMaintenance.Salvage(path, options, progress, invocation.Console.Interruption)
+                : StoreMaintenance.Restore(path, options, progress, invocation.Console.Interruption));
         }
 
         if (invocation.IsJson)

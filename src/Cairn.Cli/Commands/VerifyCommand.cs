@@ -42,7 +42,7 @@ internal sealed class VerifyCommand : ToolCommand
         VerifyReport report;
         using (var progress = new StoreProgressLine(invocation.Console))
         {
-            report = Invocation.OnStore(path, () => CairnStore.Verify(path, options, progress, invocation.Console.Interruption));
+            report = Invocation.OnStore(path, () => StoreMaintenance.Verify(path, options, progress, invocation.Console.Interruption));
         }
 
         if (invocation.IsJson)

@@ -34,7 +34,7 @@ public sealed class ServeFullDiskTests
 
         server.Signal(ToolProcess.Terminate);
         Assert.Equal(ExitCode.Done, server.WaitForExit().Code);
-        Assert.True(CairnStore.Verify(mount["store.cairn"]).IsSound);
+        Assert.True(StoreMaintenance.Verify(mount["store.cairn"]).IsSound);
     }
 
     [RequiresMountFact]

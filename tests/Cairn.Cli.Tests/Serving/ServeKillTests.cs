@@ -55,7 +55,7 @@ public sealed class ServeKillTests : IDisposable
             server.WaitForExit();
         }
 
-        Assert.True(CairnStore.Verify(_directory.FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(_directory.FilePath).IsSound);
     }
 
     private ToolProcess Serve(string io) => ToolProcess.Start(

@@ -69,7 +69,7 @@ public sealed class EncryptedLogTests : StoreTest
             Keep(store).Set("book:43", "Arrival"u8);
         }
 
-        CairnStore.Rekey(FilePath, Encrypted.Encryption!, changed);
+        StoreMaintenance.Rekey(FilePath, Encrypted.Encryption!, changed);
         Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(Encrypted));
         CairnStore.Open(Encrypted with { Encryption = changed }).Dispose();
         LosePower();
@@ -87,7 +87,7 @@ public sealed class EncryptedLogTests : StoreTest
             Keep(store).Set("book:42", "Dune"u8);
         }
 
-        CairnStore.Reencrypt(FilePath, Encrypted.Encryption, changed, new CompactOptions { TimeProvider = Clock });
+        StoreMaintenance.Reencrypt(FilePath, Encrypted.Encryption, changed, new CompactOptions { TimeProvider = Clock });
         CairnStore.Open(Encrypted with { Encryption = changed }).Dispose();
         LosePower();
 
@@ -103,7 +103,7 @@ public sealed class EncryptedLogTests : StoreTest
         store.Backup(PathOf("backup"));
         StoreOptions restored = Encrypted with { Path = PathOf("restored.cairn") };
 
-        CairnStore.Restore(PathOf("backup"), restored);
+        StoreMaintenance.Restore(PathOf("backup"), restored);
 
         Assert.All(Directory.GetFiles(DirectoryPath), file => Assert.Equal(-1, File.ReadAllBytes(file).AsSpan().IndexOf("UNMISTAKABLE"u8)));
         Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = null }));
@@ -121,13 +121,13 @@ public sealed class EncryptedLogTests : StoreTest
         StoreOptions restored = Encrypted with { Path = PathOf("restored.cairn") };
         var wrong = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
 
-        var refused = Assert.Throws<StoreEncryptionException>(() => CairnStore.Restore(PathOf("backup"), restored with { Encryption = wrong }));
+        var refused = Assert.Throws<StoreEncryptionException>(() => StoreMaintenance.Restore(PathOf("backup"), restored with { Encryption = wrong }));
         Assert.Contains("is not the one of the store", refused.Message, StringComparison.Ordinal);
         refused = Assert.Throws<StoreEncryptionException>(
-            () => CairnStore.Restore(PathOf("backup"), restored with { Encryption = StoreEncryption.FromPassword("Dune") }));
+            () => StoreMaintenance.Restore(PathOf("backup"), restored with { Encryption = StoreEncryption.FromPassword("Dune") }));
         Assert.Contains("but a password was given", refused.Message, StringComparison.Ordinal);
         Assert.False(File.Exists(restored.Path));
-        CairnStore.Restore(PathOf("backup"), restored with { Encryption = null });
+        StoreMaintenance.Restore(PathOf("backup"), restored with { Encryption = null });
 
         refused = Assert.Throws<StoreEncryptionException>(() => CairnStore.Open(restored with { Encryption = null }));
         Assert.Contains("and none was given", refused.Message, StringComparison.Ordinal);

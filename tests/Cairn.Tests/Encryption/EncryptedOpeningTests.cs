@@ -84,8 +84,8 @@ public sealed class EncryptedOpeningTests : StoreTest
         }
 
         Assert.Throws<StoreCorruptException>(() => Open(Options with { Encryption = ByKey(1) }));
-        Assert.Throws<StoreCorruptException>(() => CairnStore.Compact(FilePath));
-        Assert.Contains(CairnStore.Verify(FilePath).Findings, finding => finding.Text.Contains("key is damaged", StringComparison.Ordinal));
+        Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Compact(FilePath));
+        Assert.Contains(StoreMaintenance.Verify(FilePath).Findings, finding => finding.Text.Contains("key is damaged", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -98,9 +98,9 @@ public sealed class EncryptedOpeningTests : StoreTest
         }
 
         store.Dispose();
-        Assert.Empty(CairnStore.Verify(FilePath).Findings);
+        Assert.Empty(StoreMaintenance.Verify(FilePath).Findings);
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
+        CompactReport report = StoreMaintenance.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
 
         Assert.Equal(2_000, report.EntriesKept);
         store = Open(Options with { Encryption = ByKey(1) });
@@ -118,14 +118,14 @@ public sealed class EncryptedOpeningTests : StoreTest
 
         foreach ((StoreEncryption from, StoreEncryption to) in changes)
         {
-            Assert.Throws<StoreEncryptionException>(() => CairnStore.Rekey(FilePath, ByKey(77), to));
+            Assert.Throws<StoreEncryptionException>(() => StoreMaintenance.Rekey(FilePath, ByKey(77), to));
 
-            CairnStore.Rekey(FilePath, from, to);
+            StoreMaintenance.Rekey(FilePath, from, to);
 
             Refusal(from);
             using CairnStore store = CairnStore.Open(Options with { Encryption = to });
             Assert.Equal("Dune", store.DefaultCollection.GetString("book:42"));
-            Assert.Throws<StoreException>(() => CairnStore.Rekey(FilePath, to, from)); // The store is still open.
+            Assert.Throws<StoreException>(() => StoreMaintenance.Rekey(FilePath, to, from)); // The store is still open.
         }
     }
 
@@ -134,7 +134,7 @@ public sealed class EncryptedOpeningTests : StoreTest
     {
         Fill(Options with { Encryption = ByKey(1) });
         byte[] before = ReadKeys();
-        CairnStore.Rekey(FilePath, ByKey(1), ByKey(2));
+        StoreMaintenance.Rekey(FilePath, ByKey(1), ByKey(2));
         byte[] after = ReadKeys();
         long secondKey = Marshal.OffsetOf<Superblock>(nameof(Superblock.SecondKey)) - FirstKey;
 
@@ -174,7 +174,7 @@ public sealed class EncryptedOpeningTests : StoreTest
         HashSet<string> tags = [];
         for (int i = 1; i < steps.Length; i++)
         {
-            CompactReport report = CairnStore.Reencrypt(FilePath, steps[i - 1], steps[i], new CompactOptions { TimeProvider = Clock });
+            CompactReport report = StoreMaintenance.Reencrypt(FilePath, steps[i - 1], steps[i], new CompactOptions { TimeProvider = Clock });
 
             Assert.Equal((2, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
             using CairnStore store = CairnStore.Open(Options with { Encryption = steps[i] });
@@ -190,7 +190,7 @@ public sealed class EncryptedOpeningTests : StoreTest
             }
         }
 
-        Assert.Empty(CairnStore.Verify(FilePath).Findings);
+        Assert.Empty(StoreMaintenance.Verify(FilePath).Findings);
     }
 
     [Fact]
@@ -198,8 +198,8 @@ public sealed class EncryptedOpeningTests : StoreTest
     {
         Fill(Options with { Encryption = ByKey(1) });
 
-        Assert.Throws<StoreEncryptionException>(() => CairnStore.Reencrypt(FilePath, null, ByKey(2)));
-        Assert.Throws<StoreEncryptionException>(() => CairnStore.Reencrypt(FilePath, ByKey(2), null));
+        Assert.Throws<StoreEncryptionException>(() => StoreMaintenance.Reencrypt(FilePath, null, ByKey(2)));
+        Assert.Throws<StoreEncryptionException>(() => StoreMaintenance.Reencrypt(FilePath, ByKey(2), null));
 
         Assert.Equal("Dune", Open(Options with { Encryption = ByKey(1) }).DefaultCollection.GetString("book:42"));
     }

@@ -65,8 +65,8 @@ public sealed unsafe class SecrecyTests : StoreTest
 
         store.DefaultCollection.Set("hidden number", "12345678901234567"u8);
         store.Dispose();
-        CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
-        CairnStore.Rekey(FilePath, Key, Key);
+        StoreMaintenance.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
+        StoreMaintenance.Rekey(FilePath, Key, Key);
 
         foreach (string file in Directory.GetFiles(DirectoryPath, "*", SearchOption.AllDirectories))
         {

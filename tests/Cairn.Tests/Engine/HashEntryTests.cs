@@ -55,9 +55,9 @@ public sealed class HashEntryTests : StoreTest
         HashEntry.Set(Store, "long", expected["long"]);
         Store.Dispose();
 
-        VerifyReport before = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
-        VerifyReport after = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport before = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        CompactReport report = StoreMaintenance.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
+        VerifyReport after = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         Assert.True(before.IsSound);
         Assert.Empty(before.Findings);

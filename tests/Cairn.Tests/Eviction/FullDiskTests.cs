@@ -54,7 +54,7 @@ public sealed class FullDiskTests : StoreTest
         Assert.InRange(numbers[2], StoreDirectory.SmallCapacityBytes / 2, Limit);
         Assert.Contains("ulimit -f", failure, StringComparison.Ordinal);
         Assert.Equal(0, child.Finish());
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
     }
 
     private void GrowUntilFull(string path, long capacityBytes, long maxCapacityBytes, long diskBytes)

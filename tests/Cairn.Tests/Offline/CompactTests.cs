@@ -22,7 +22,7 @@ public sealed class CompactTests : StoreTest
 
         CompactReport report = Compact();
 
-        VerifyReport verified = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport verified = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
         CairnStore after = OpenAgain();
         Assert.Equal(before, Read(after));
         Assert.Equal((before.Count, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
@@ -80,7 +80,7 @@ public sealed class CompactTests : StoreTest
         new RandomWork(Store, Clock, 4).Do(3_000);
         Store.Dispose();
 
-        CompactReport report = CairnStore.Compact(
+        CompactReport report = StoreMaintenance.Compact(
             FilePath, new CompactOptions { CapacityBytes = 20 << 20, MaxCapacityBytes = 40 << 20, AverageEntryBytes = 1_000, TimeProvider = Clock });
 
         Assert.Equal((40L << 20, 1_000), (report.MaxCapacityBytes, report.AverageEntryBytes));
@@ -100,7 +100,7 @@ public sealed class CompactTests : StoreTest
         long entries = Store.GetStatistics().Entries;
         Store.Dispose();
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, TimeProvider = Clock });
+        CompactReport report = StoreMaintenance.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, TimeProvider = Clock });
 
         Assert.Equal(entries, report.EntriesKept + report.EntriesEvicted);
         Assert.InRange(report.EntriesKept, 600, 2_000);
@@ -128,7 +128,7 @@ public sealed class CompactTests : StoreTest
 
         store.Dispose();
 
-        CompactReport report = CairnStore.Compact(FilePath, new CompactOptions { CapacityBytes = 2 << 20, TimeProvider = Clock });
+        CompactReport report = StoreMaintenance.Compact(FilePath, new CompactOptions { CapacityBytes = 2 << 20, TimeProvider = Clock });
 
         Assert.Equal(1_000, report.EntriesKept);
         CairnStore after = OpenAgain();
@@ -190,7 +190,7 @@ public sealed class CompactTests : StoreTest
         CompactReport report = Compact();
 
         Assert.Equal((997, 3), (report.EntriesKept, report.EntriesDamaged));
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
         CairnStore after = OpenAgain();
         Assert.All(Enumerable.Range(0, 1_000), i => Assert.True(after.DefaultCollection.Get($"key:{i}") is not { } value || value.SequenceEqual(TestBytes.Of(100, i))));
     }
@@ -215,7 +215,7 @@ public sealed class CompactTests : StoreTest
 
         Assert.Equal(3, Compact().EntriesKept);
 
-        Assert.True(CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock }).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock }).IsSound);
         CairnStore after = OpenAgain();
         Assert.Equal(["damaged collection 1", "second", "damaged collection 3"], after.CollectionNames);
         Assert.Equal("value", after.Collection("second").GetString("second"));
@@ -275,7 +275,7 @@ public sealed class CompactTests : StoreTest
             return OpenAgain();
         });
 
-        CompactReport report = CairnStore.Compact(
+        CompactReport report = StoreMaintenance.Compact(
             FilePath, new CompactOptions { TimeProvider = Clock }, new ActionProgress(_ => start.Set()));
 
         CairnStore opened = await opening;
@@ -291,7 +291,7 @@ public sealed class CompactTests : StoreTest
         byte[] before = Hash();
         using var cancellation = new CancellationTokenSource();
 
-        Assert.Throws<OperationCanceledException>(() => CairnStore.Compact(
+        Assert.Throws<OperationCanceledException>(() => StoreMaintenance.Compact(
             FilePath, new CompactOptions { TimeProvider = Clock }, new ActionProgress(_ => cancellation.Cancel()), cancellation.Token));
 
         AssertUntouched(before);
@@ -304,7 +304,7 @@ public sealed class CompactTests : StoreTest
         byte[] before = Hash();
         var progress = new ActionProgress(told => throw new InvalidOperationException(told.What));
 
-        Assert.Throws<InvalidOperationException>(() => CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock }, progress));
+        Assert.Throws<InvalidOperationException>(() => StoreMaintenance.Compact(FilePath, new CompactOptions { TimeProvider = Clock }, progress));
 
         AssertUntouched(before);
     }
@@ -318,7 +318,7 @@ public sealed class CompactTests : StoreTest
         byte[] before = Hash(mount["store"]);
 
         StoreException full = Assert.Throws<StoreException>(
-            () => CairnStore.Compact(mount["store"], new CompactOptions { CapacityBytes = 8 << 20, TimeProvider = Clock }));
+            () => StoreMaintenance.Compact(mount["store"], new CompactOptions { CapacityBytes = 8 << 20, TimeProvider = Clock }));
 
         Assert.Contains("is full", full.Message, StringComparison.Ordinal);
         Assert.Equal(before, Hash(mount["store"]));
@@ -342,7 +342,7 @@ public sealed class CompactTests : StoreTest
 
         byte[] before = Hash(mount["store"]);
 
-        StoreException full = Assert.Throws<StoreException>(() => CairnStore.Compact(mount["store"], new CompactOptions { TimeProvider = Clock }));
+        StoreException full = Assert.Throws<StoreException>(() => StoreMaintenance.Compact(mount["store"], new CompactOptions { TimeProvider = Clock }));
 
         Assert.Contains("stays as it was", full.Message, StringComparison.Ordinal);
         Assert.Equal(before, Hash(mount["store"]));
@@ -369,11 +369,11 @@ public sealed class CompactTests : StoreTest
         Directory.CreateDirectory(PathOf("elsewhere"));
         File.CreateSymbolicLink(PathOf("elsewhere/link"), FilePath);
 
-        CairnStore.Compact(PathOf("elsewhere/link"), new CompactOptions { TimeProvider = Clock });
+        StoreMaintenance.Compact(PathOf("elsewhere/link"), new CompactOptions { TimeProvider = Clock });
 
         Assert.NotNull(new FileInfo(PathOf("elsewhere/link")).LinkTarget);
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
-        Assert.Equal(new FileInfo(FilePath).Length, CairnStore.Verify(PathOf("elsewhere/link")).FileBytes);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
+        Assert.Equal(new FileInfo(FilePath).Length, StoreMaintenance.Verify(PathOf("elsewhere/link")).FileBytes);
     }
 
     [Fact]
@@ -382,7 +382,7 @@ public sealed class CompactTests : StoreTest
         File.WriteAllText(FilePath, "not a store");
 
         Assert.Throws<StoreCorruptException>(Compact);
-        Assert.Throws<FileNotFoundException>(() => CairnStore.Compact(PathOf("missing")));
+        Assert.Throws<FileNotFoundException>(() => StoreMaintenance.Compact(PathOf("missing")));
     }
 
     [Theory]
@@ -400,7 +400,7 @@ public sealed class CompactTests : StoreTest
             AverageEntryBytes = averageEntryBytes,
         };
 
-        Assert.Throws<ArgumentOutOfRangeException>(() => CairnStore.Compact(FilePath, options));
+        Assert.Throws<ArgumentOutOfRangeException>(() => StoreMaintenance.Compact(FilePath, options));
     }
 
     [Fact]
@@ -409,7 +409,7 @@ public sealed class CompactTests : StoreTest
         FillAndClose();
 
         ArgumentOutOfRangeException refusal = Assert.Throws<ArgumentOutOfRangeException>(
-            () => CairnStore.Compact(FilePath, new CompactOptions { CapacityBytes = 1 << 20, MaxCapacityBytes = 1L << 30 }));
+            () => StoreMaintenance.Compact(FilePath, new CompactOptions { CapacityBytes = 1 << 20, MaxCapacityBytes = 1L << 30 }));
 
         Assert.Contains("must be at least", refusal.Message, StringComparison.Ordinal);
     }
@@ -434,7 +434,7 @@ public sealed class CompactTests : StoreTest
     {
         Assert.Equal(before, Hash());
         Assert.Equal([Path.GetFileName(FilePath)], Directory.GetFiles(DirectoryPath).Select(Path.GetFileName));
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
     }
 
     private void FillAndClose()
@@ -447,7 +447,7 @@ public sealed class CompactTests : StoreTest
         Store.Dispose();
     }
 
-    private CompactReport Compact() => CairnStore.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
+    private CompactReport Compact() => StoreMaintenance.Compact(FilePath, new CompactOptions { TimeProvider = Clock });
 
     private sealed record Kept(string Collection, string Key, string Value, uint Flags, DateTimeOffset? ExpiresAt, TimeSpan? Sliding)
     {

@@ -116,7 +116,7 @@ public sealed class DamageTests : StoreTest
             cut(surgeon);
         }
 
-        VerifyReport report = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport report = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         Assert.False(report.IsSound);
         Assert.True(
@@ -135,7 +135,7 @@ public sealed class DamageTests : StoreTest
             surgeon.Flip(surgeon.Partition(0, Block(nameof(PartitionBlock.GhostHits))), 0);
         }
 
-        VerifyReport report = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport report = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         VerifyFinding finding = Assert.Single(report.Findings);
         Assert.Equal((VerifySeverity.Damage, VerifyArea.Superblock), (finding.Severity, finding.Area));
@@ -147,7 +147,7 @@ public sealed class DamageTests : StoreTest
     {
         File.WriteAllText(FilePath, new string('x', 10_000));
 
-        VerifyReport report = CairnStore.Verify(FilePath);
+        VerifyReport report = StoreMaintenance.Verify(FilePath);
 
         VerifyFinding finding = Assert.Single(report.Findings);
         Assert.Equal((VerifyArea.Superblock, 0L), (finding.Area, finding.Offset));
@@ -173,13 +173,13 @@ public sealed class DamageTests : StoreTest
             int bit = random.Next(8);
             surgeon.Flip(at, bit);
 
-            VerifyReport report = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+            VerifyReport report = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
             Assert.False(report.IsSound, $"Seed {seed}: bit {bit} of byte {at - entry} of the entry of {bytes} bytes at {entry}.");
             surgeon.Flip(at, bit);
         }
 
-        Assert.True(CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock }).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock }).IsSound);
     }
 
     [Theory]
@@ -197,7 +197,7 @@ public sealed class DamageTests : StoreTest
             Damage(bytes, random);
             File.WriteAllBytes(FilePath, bytes);
 
-            VerifyReport report = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock, MaxFindings = 10 });
+            VerifyReport report = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock, MaxFindings = 10 });
 
             Assert.InRange(report.Findings.Count, 0, 10);
             Assert.Equal(report.DamageCount == 0, report.IsSound);
@@ -216,7 +216,7 @@ public sealed class DamageTests : StoreTest
             }
         }
 
-        VerifyReport report = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock, MaxFindings = 5 });
+        VerifyReport report = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock, MaxFindings = 5 });
 
         Assert.Equal(5, report.Findings.Count);
         Assert.True(report.DamageCount > 500);

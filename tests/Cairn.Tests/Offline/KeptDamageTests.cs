@@ -88,9 +88,9 @@ public sealed class KeptDamageTests : StoreTest
         Damage("500");
         Store.Dispose();
 
-        VerifyReport damaged = CairnStore.Verify(FilePath);
-        CompactReport compacted = CairnStore.Compact(FilePath);
-        VerifyReport whole = CairnStore.Verify(FilePath);
+        VerifyReport damaged = StoreMaintenance.Verify(FilePath);
+        CompactReport compacted = StoreMaintenance.Compact(FilePath);
+        VerifyReport whole = StoreMaintenance.Verify(FilePath);
 
         Assert.Equal(1, damaged.DamageCount);
         Assert.Equal((999, 1, 0), (compacted.EntriesKept, compacted.EntriesDamaged, compacted.EntriesEvicted));
@@ -110,10 +110,10 @@ public sealed class KeptDamageTests : StoreTest
             accounts.Set($"{i}", new byte[30], Expiration.After(TimeSpan.FromMinutes(i + 1)));
         }
 
-        VerifyReport inUse = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport inUse = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
         Assert.True(store.Engine.Memory.HasOverflow);
         store.Dispose();
-        VerifyReport closed = CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+        VerifyReport closed = StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 
         Assert.Empty(inUse.Findings);
         Assert.Empty(closed.Findings);
@@ -131,7 +131,7 @@ public sealed class KeptDamageTests : StoreTest
             file.Write(file.Layout.CollectionsOffset + StoreLayout.CollectionRecordBytes + 5, [0]);
         }
 
-        VerifyFinding finding = Assert.Single(CairnStore.Verify(FilePath).Findings);
+        VerifyFinding finding = Assert.Single(StoreMaintenance.Verify(FilePath).Findings);
 
         Assert.Equal(VerifyArea.Segments, finding.Area);
     }
@@ -149,7 +149,7 @@ public sealed class KeptDamageTests : StoreTest
         Store.Collection("accounts", Kept with { BudgetBytes = 500_000 });
         Store.Dispose();
 
-        CairnStore.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, CapacityBytes = 2 << 20 });
+        StoreMaintenance.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, CapacityBytes = 2 << 20 });
 
         CairnStore again = OpenAgain();
         Assert.All(Enumerable.Range(0, kept), i => Assert.Equal(new byte[300], again.Collection("accounts").Get($"{i}")));
@@ -167,7 +167,7 @@ public sealed class KeptDamageTests : StoreTest
         Store.Dispose();
 
         StoreFullException full = Assert.Throws<StoreFullException>(
-            () => CairnStore.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 4 << 20, CapacityBytes = 4 << 20 }));
+            () => StoreMaintenance.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 4 << 20, CapacityBytes = 4 << 20 }));
 
         Assert.Contains("The store stays as it was", full.Message, StringComparison.Ordinal);
         CairnCollection again = OpenAgain().Collection("accounts");

@@ -19,7 +19,7 @@ public sealed class VerifyInUseTests : StoreTest
         var reports = new List<VerifyReport>();
         for (int i = 0; i < Verifications; i++)
         {
-            reports.Add(CairnStore.Verify(FilePath));
+            reports.Add(StoreMaintenance.Verify(FilePath));
         }
 
         await stop.CancelAsync();
@@ -47,7 +47,7 @@ public sealed class VerifyInUseTests : StoreTest
         var found = new List<VerifyFinding>();
         for (int i = 0; i < Verifications && found.Count == 0; i++)
         {
-            found.AddRange(CairnStore.Verify(FilePath).Findings.Where(finding => finding.Severity == VerifySeverity.Damage));
+            found.AddRange(StoreMaintenance.Verify(FilePath).Findings.Where(finding => finding.Severity == VerifySeverity.Damage));
         }
 
         await stop.CancelAsync();

@@ -194,7 +194,7 @@ public sealed class VerifyTests : StoreTest
         File.Copy(FilePath, mount["store"]);
         mount.MakeReadOnly();
 
-        VerifyReport report = CairnStore.Verify(mount["store"]);
+        VerifyReport report = StoreMaintenance.Verify(mount["store"]);
 
         AssertSound(report);
         Assert.Equal(1, report.Entries);
@@ -206,7 +206,7 @@ public sealed class VerifyTests : StoreTest
         new RandomWork(Store, Clock, 6).Do(10_000);
         var told = new List<StoreProgress>();
 
-        CairnStore.Verify(FilePath, progress: new ListProgress(told));
+        StoreMaintenance.Verify(FilePath, progress: new ListProgress(told));
 
         Assert.True(told.Count > 2);
         Assert.Equal(told.OrderBy(progress => progress.Done), told);
@@ -220,19 +220,19 @@ public sealed class VerifyTests : StoreTest
         using var cancellation = new CancellationTokenSource();
 
         Assert.Throws<OperationCanceledException>(
-            () => CairnStore.Verify(FilePath, null, new ActionProgress(_ => cancellation.Cancel()), cancellation.Token));
+            () => StoreMaintenance.Verify(FilePath, null, new ActionProgress(_ => cancellation.Cancel()), cancellation.Token));
     }
 
     [Fact]
     public void Missing_file_is_a_mistake_of_the_caller_and_not_damage()
     {
-        Assert.Throws<FileNotFoundException>(() => CairnStore.Verify(PathOf("missing")));
-        Assert.Throws<StoreException>(() => CairnStore.Verify(DirectoryPath));
-        Assert.Throws<ArgumentOutOfRangeException>(() => CairnStore.Verify(FilePath, new VerifyOptions { MaxFindings = -1 }));
+        Assert.Throws<FileNotFoundException>(() => StoreMaintenance.Verify(PathOf("missing")));
+        Assert.Throws<StoreException>(() => StoreMaintenance.Verify(DirectoryPath));
+        Assert.Throws<ArgumentOutOfRangeException>(() => StoreMaintenance.Verify(FilePath, new VerifyOptions { MaxFindings = -1 }));
     }
 
     private static void AssertSound(VerifyReport report) =>
         Assert.True(report.IsSound, string.Join('\n', report.Findings.Select(finding => finding.ToString())));
 
-    private VerifyReport Verify() => CairnStore.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
+    private VerifyReport Verify() => StoreMaintenance.Verify(FilePath, new VerifyOptions { TimeProvider = Clock });
 }

@@ -35,7 +35,7 @@ public sealed class ZeroedPageTests(ITestOutputHelper output) : StoreTest
             byte[] damaged = [.. whole];
             damaged.AsSpan(used[random.Next(used.Length)] * PageBytes, PageBytes).Clear();
             File.WriteAllBytes(FilePath, damaged);
-            bool isFound = CairnStore.Verify(FilePath).DamageCount > 0;
+            bool isFound = StoreMaintenance.Verify(FilePath).DamageCount > 0;
             using CairnStore store = Open(options);
 
             int lost = Enumerable.Range(0, Entries).Count(key => !IsWhole(store, key));

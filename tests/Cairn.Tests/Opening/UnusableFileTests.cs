@@ -40,7 +40,7 @@ public sealed class UnusableFileTests : StoreTest
 
         Assert.Contains("read-only file system", refused.Message, StringComparison.Ordinal);
         Assert.Contains("read-only", notCreated.Message, StringComparison.Ordinal);
-        Assert.True(CairnStore.Verify(options.Path).IsSound);
+        Assert.True(StoreMaintenance.Verify(options.Path).IsSound);
     }
 
     [Fact]

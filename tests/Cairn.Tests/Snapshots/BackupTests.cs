@@ -21,7 +21,7 @@ public sealed class BackupTests : LoggedStoreTest
         store.Collection("books").Set("long", value);
 
         BackupReport written = store.Backup(BackupPath);
-        RestoreReport made = CairnStore.Restore(BackupPath, NewOptions);
+        RestoreReport made = StoreMaintenance.Restore(BackupPath, NewOptions);
 
         Assert.Equal((5, 0), (written.Entries, written.Changes));
         Assert.Equal(new FileInfo(BackupPath).Length, written.Bytes);
@@ -37,7 +37,7 @@ public sealed class BackupTests : LoggedStoreTest
         Clock.Advance(TimeSpan.FromHours(2));
         Assert.Null(restored.Collection("cache").Get("cached"));
         StoreAudit.Check(restored);
-        Assert.True(CairnStore.Verify(NewOptions.Path).IsSound);
+        Assert.True(StoreMaintenance.Verify(NewOptions.Path).IsSound);
     }
 
     [Fact]
@@ -46,7 +46,7 @@ public sealed class BackupTests : LoggedStoreTest
         CairnStore store = Open(Small);
         store.Collection("books", Logged).Set("42", "Dune"u8);
         store.Backup(BackupPath);
-        CairnStore.Restore(BackupPath, NewOptions);
+        StoreMaintenance.Restore(BackupPath, NewOptions);
 
         CairnStore restored = Open(NewOptions);
         restored.Collection("books").Set("43", "Emma"u8);
@@ -82,7 +82,7 @@ public sealed class BackupTests : LoggedStoreTest
         });
         BackupReport report = store.Backup(BackupPath, progress: progress);
         books.Set("98", "too late"u8);
-        CairnStore.Restore(BackupPath, NewOptions);
+        StoreMaintenance.Restore(BackupPath, NewOptions);
 
         Assert.InRange(report.Changes, 62, 1000);
         CairnCollection restored = Open(NewOptions).Collection("books");
@@ -100,7 +100,7 @@ public sealed class BackupTests : LoggedStoreTest
         store.Collection("books", Logged).Set("42", "Dune"u8);
 
         store.Backup(BackupPath, new BackupOptions { OnlyKept = true });
-        CairnStore.Restore(BackupPath, NewOptions);
+        StoreMaintenance.Restore(BackupPath, NewOptions);
 
         CairnStore restored = Open(NewOptions);
         Assert.Equal(1, restored.GetStatistics().Entries);
@@ -122,7 +122,7 @@ public sealed class BackupTests : LoggedStoreTest
         store.Collection("books").Set("42", "Emma"u8);
         store.Backup(BackupPath);
 
-        CairnStore.Restore(BackupPath, NewOptions);
+        StoreMaintenance.Restore(BackupPath, NewOptions);
         Assert.Equal("Emma", TextOf(Open(NewOptions).Collection("books"), "42"));
     }
 
@@ -149,13 +149,13 @@ public sealed class BackupTests : LoggedStoreTest
         store.Collection("books", Logged).Set("42", "Dune"u8);
         store.Backup(BackupPath);
 
-        Assert.Throws<StoreException>(() => CairnStore.Restore(BackupPath, Small));
+        Assert.Throws<StoreException>(() => StoreMaintenance.Restore(BackupPath, Small));
         store.Dispose();
         File.Delete(FilePath);
-        Assert.Throws<StoreException>(() => CairnStore.Restore(BackupPath, Small));
+        Assert.Throws<StoreException>(() => StoreMaintenance.Restore(BackupPath, Small));
         File.Delete(FilePath + ".log-0000000001");
 
-        CairnStore.Restore(BackupPath, Small);
+        StoreMaintenance.Restore(BackupPath, Small);
         Assert.Equal("Dune", TextOf(Open(Small).Collection("books"), "42"));
     }
 
@@ -167,12 +167,12 @@ public sealed class BackupTests : LoggedStoreTest
         store.Backup(BackupPath);
         byte[] whole = File.ReadAllBytes(BackupPath);
 
-        Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(FilePath, NewOptions));
-        Assert.Throws<FileNotFoundException>(() => CairnStore.Restore(PathOf("missing"), NewOptions));
+        Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(FilePath, NewOptions));
+        Assert.Throws<FileNotFoundException>(() => StoreMaintenance.Restore(PathOf("missing"), NewOptions));
         foreach (int length in new[] { 0, 100, 4096, 5000, whole.Length - 1 })
         {
             File.WriteAllBytes(BackupPath, whole[..length]);
-            Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(BackupPath, NewOptions));
+            Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(BackupPath, NewOptions));
         }
 
         Assert.DoesNotContain("new.cairn", string.Join(' ', Directory.GetFiles(DirectoryPath)), StringComparison.Ordinal);
@@ -190,9 +190,9 @@ public sealed class BackupTests : LoggedStoreTest
 
         store.Backup(BackupPath);
 
-        Assert.Throws<StoreFullException>(() => CairnStore.Restore(BackupPath, NewOptions));
+        Assert.Throws<StoreFullException>(() => StoreMaintenance.Restore(BackupPath, NewOptions));
         Assert.False(File.Exists(NewOptions.Path));
-        CairnStore.Restore(BackupPath, NewOptions with { CapacityBytes = 4L << 20, MaxCapacityBytes = 16L << 20 });
+        StoreMaintenance.Restore(BackupPath, NewOptions with { CapacityBytes = 4L << 20, MaxCapacityBytes = 16L << 20 });
         Assert.Equal(TestBytes.Of(100_000, 49), Open(NewOptions).Collection("books").Get("49"));
     }
 
@@ -213,11 +213,11 @@ public sealed class BackupTests : LoggedStoreTest
         store.Dispose();
         File.Delete(FilePath);
 
-        RestoreReport report = CairnStore.Restore(SnapshotPath, NewOptions);
+        RestoreReport report = StoreMaintenance.Restore(SnapshotPath, NewOptions);
 
         Assert.Equal(200, report.Entries);
         Assert.Equal(TestBytes.Of(500, 199), Open(NewOptions).Collection("books").Get("199"));
-        CairnStore.Restore(Path.Combine(DirectoryPath, LogNames.First()), NewOptions with { Path = PathOf("newer.cairn") });
+        StoreMaintenance.Restore(Path.Combine(DirectoryPath, LogNames.First()), NewOptions with { Path = PathOf("newer.cairn") });
     }
 
     [Fact]

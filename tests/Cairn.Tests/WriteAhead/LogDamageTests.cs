@@ -53,17 +53,17 @@ public sealed class LogDamageTests : LoggedStoreTest
     {
         FillAndStop(Options, Writes);
         Flip(FilePath + ".log-0000000001", LogReplay.Of(FilePath).End - 100);
-        Assert.False(CairnStore.Verify(FilePath).IsSound);
+        Assert.False(StoreMaintenance.Verify(FilePath).IsSound);
 
-        CairnStore.Compact(FilePath);
+        StoreMaintenance.Compact(FilePath);
 
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
         using (CairnStore compacted = CairnStore.Open(Options))
         {
             RequireEverything(compacted);
         }
 
-        Assert.True(CairnStore.Verify(FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
     }
 
     [Theory]
@@ -205,15 +205,15 @@ public sealed class LogDamageTests : LoggedStoreTest
         {
             string given = name == Path.GetFileName(first) ? PathOf(LogNames.Last()) : first;
             Flip(PathOf(name), 6000);
-            RequireAdvice(Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(given, target)), name);
+            RequireAdvice(Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(given, target)), name);
             Flip(PathOf(name), 6000);
 
             File.Move(PathOf(name), PathOf("moved"));
-            RequireAdvice(Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(given, target)), name);
+            RequireAdvice(Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(given, target)), name);
             File.Move(PathOf("moved"), PathOf(name));
         }
 
-        Assert.Empty(CairnStore.Restore(first, target).LeftOut);
+        Assert.Empty(StoreMaintenance.Restore(first, target).LeftOut);
     }
 
     [Fact]
@@ -224,7 +224,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         string piece = FilePath + ".log-0000000001";
         Flip(piece, LogReplay.Of(FilePath).End - 100);
 
-        Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(piece, Options with { Path = PathOf("new.cairn") }));
+        Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(piece, Options with { Path = PathOf("new.cairn") }));
     }
 
     [Fact]
@@ -240,13 +240,13 @@ public sealed class LogDamageTests : LoggedStoreTest
         File.Delete(copy);
         Flip(piece, end - 100);
 
-        RestoreReport report = CairnStore.Restore(piece, Options with { Path = PathOf("new.cairn") });
+        RestoreReport report = StoreMaintenance.Restore(piece, Options with { Path = PathOf("new.cairn") });
 
         Assert.Equal(1, report.Entries);
         Assert.Contains("not whole", Assert.Single(report.LeftOut), StringComparison.Ordinal);
         Flip(piece, end - 100);
         Flip(piece, end - 1200);
-        Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(piece, Options with { Path = PathOf("other.cairn") }));
+        Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(piece, Options with { Path = PathOf("other.cairn") }));
     }
 
     [Theory]
@@ -259,7 +259,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         Flip(PathOf(names[0]), 6000);
         File.Delete(PathOf(names[1]));
 
-        RestoreReport report = CairnStore.Salvage(PathOf(names[0]), Options with { Path = PathOf("new.cairn") });
+        RestoreReport report = StoreMaintenance.Salvage(PathOf(names[0]), Options with { Path = PathOf("new.cairn") });
 
         Assert.Contains(report.LeftOut, text => text.Contains(names[0], StringComparison.Ordinal));
         Assert.Contains(report.LeftOut, text => text.Contains(names[1], StringComparison.Ordinal));
@@ -276,7 +276,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         FillAndStop(Small, Writes, hasSnapshot: true);
         Flip(SnapshotPath, 100);
 
-        RestoreReport report = CairnStore.Salvage(SnapshotPath, Options with { Path = PathOf("new.cairn") });
+        RestoreReport report = StoreMaintenance.Salvage(SnapshotPath, Options with { Path = PathOf("new.cairn") });
 
         Assert.Contains(report.LeftOut, text => text.Contains("store.cairn.snapshot", StringComparison.Ordinal));
         Assert.InRange(report.Entries, Writes / 2, Writes);
@@ -296,8 +296,8 @@ public sealed class LogDamageTests : LoggedStoreTest
         Flip(PathOf("backup"), 50_000);
         StoreOptions target = Options with { Path = PathOf("new.cairn") };
 
-        Assert.Throws<StoreCorruptException>(() => CairnStore.Restore(PathOf("backup"), target));
-        RestoreReport report = CairnStore.Salvage(PathOf("backup"), target);
+        Assert.Throws<StoreCorruptException>(() => StoreMaintenance.Restore(PathOf("backup"), target));
+        RestoreReport report = StoreMaintenance.Salvage(PathOf("backup"), target);
 
         Assert.NotEmpty(report.LeftOut);
         Assert.InRange(report.Entries, Writes - 2, Writes - 1);
@@ -365,7 +365,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         Rewrite(log, version: LogFileHeader.CurrentVersion + 1);
         byte[] before = File.ReadAllBytes(log);
 
-        Assert.Equal(2, CairnStore.Compact(FilePath).EntriesKept);
+        Assert.Equal(2, StoreMaintenance.Compact(FilePath).EntriesKept);
 
         Assert.Equal(before, File.ReadAllBytes(log));
         Assert.Throws<StoreVersionException>(() => OpenAfterRestart(Options));
@@ -405,7 +405,7 @@ public sealed class LogDamageTests : LoggedStoreTest
         Flip(FilePath + ".log-0000000001", 20_000);
         using CairnStore store = Open(Options);
 
-        VerifyFinding note = Assert.Single(CairnStore.Verify(FilePath).Findings, finding => finding.Area == VerifyArea.Log);
+        VerifyFinding note = Assert.Single(StoreMaintenance.Verify(FilePath).Findings, finding => finding.Area == VerifyArea.Log);
 
         Assert.Equal(VerifySeverity.Note, note.Severity);
         Assert.Contains("in use", note.Text, StringComparison.Ordinal);
@@ -413,7 +413,7 @@ public sealed class LogDamageTests : LoggedStoreTest
 
     private void RequireFound(string? name)
     {
-        VerifyFinding[] found = [.. CairnStore.Verify(FilePath).Findings.Where(finding => finding.Area == VerifyArea.Log)];
+        VerifyFinding[] found = [.. StoreMaintenance.Verify(FilePath).Findings.Where(finding => finding.Area == VerifyArea.Log)];
         Assert.Equal(name is not null, found.Length > 0);
         if (name is not null)
         {

@@ -167,7 +167,7 @@ internal sealed class DamagedUse
     private void Verify()
     {
         _doing = "verifying";
-        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider, MaxFindings = 5 });
+        VerifyReport report = StoreMaintenance.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider, MaxFindings = 5 });
         Assert.Equal(report.DamageCount == 0, report.IsSound);
     }
 
@@ -175,7 +175,7 @@ internal sealed class DamagedUse
     private bool Compact()
     {
         _doing = "compacting";
-        if (!Try(() => CairnStore.Compact(_options.Path, new CompactOptions { TimeProvider = _options.TimeProvider }), out CompactReport? _))
+        if (!Try(() => StoreMaintenance.Compact(_options.Path, new CompactOptions { TimeProvider = _options.TimeProvider }), out CompactReport? _))
         {
             _tally.Refused++;
             return false;
@@ -183,7 +183,7 @@ internal sealed class DamagedUse
 
         _tally.Compacted++;
         _doing = "verifying what was compacted";
-        VerifyReport report = CairnStore.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider });
+        VerifyReport report = StoreMaintenance.Verify(_options.Path, new VerifyOptions { TimeProvider = _options.TimeProvider });
         Assert.True(report.IsSound, string.Join(" | ", report.Findings));
         return true;
     }

@@ -70,7 +70,7 @@ internal sealed class ScribbledWork
         {
             case 0:
                 _doing = "verifying";
-                CairnStore.Verify(store.Path, new VerifyOptions { MaxFindings = 1 });
+                StoreMaintenance.Verify(store.Path, new VerifyOptions { MaxFindings = 1 });
                 break;
             case < 10:
                 _doing = "working in another opening";

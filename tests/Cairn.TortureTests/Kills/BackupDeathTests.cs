@@ -79,7 +79,7 @@ public sealed class BackupDeathTests(ITestOutputHelper output)
     private static void CheckRestored(string directory)
     {
         StoreOptions options = LogRoles.RestoredIn(directory);
-        CairnStore.Restore(LogRoles.BackupOf(directory), options);
+        StoreMaintenance.Restore(LogRoles.BackupOf(directory), options);
         CheckStore(options, directory);
     }
 

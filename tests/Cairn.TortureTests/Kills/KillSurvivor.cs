@@ -51,7 +51,7 @@ internal sealed class KillSurvivor
 
         CheckStatistics();
         StoreAudit.Check(Store, areBooksExact: false);
-        VerifyReport report = CairnStore.Verify(_run.StorePath);
+        VerifyReport report = StoreMaintenance.Verify(_run.StorePath);
         Assert.True(
             report.IsSound, string.Join('\n', report.Findings.Where(finding => finding.Severity == VerifySeverity.Damage)));
         Assert.Equal("", _run.Faults);

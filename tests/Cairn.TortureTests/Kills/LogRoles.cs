@@ -68,7 +68,7 @@ internal static class LogRoles
     public static void RestoreVictim(string[] args)
     {
         IProgress<StoreProgress> death = DieAt(args);
-        CairnStore.Restore(BackupOf(args[0]), RestoredIn(args[0]), death);
+        StoreMaintenance.Restore(BackupOf(args[0]), RestoredIn(args[0]), death);
         Console.WriteLine("never reached");
     }
 

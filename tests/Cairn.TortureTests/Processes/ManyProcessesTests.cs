@@ -102,7 +102,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
 
         crew.ExpectLinearizable(run);
         Assert.Equal(bytes, new FileInfo(crew.StorePath).Length);
-        Assert.True(CairnStore.Verify(crew.StorePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(crew.StorePath).IsSound);
     }
 
     private static ChildProcess Serve(StoreDirectory directory) => ChildProcess.Start(typeof(Program), "serve", directory.FilePath);

@@ -45,7 +45,7 @@ public sealed class StoppedProcessTests : IDisposable
         ExpectTheRestBusy(store, keys);
         ExpectOpeningAsAlways(keys);
         ExpectClearingOfWhatCanBeCleared(store, keys);
-        Assert.True(CairnStore.Verify(_directory.FilePath).IsSound);
+        Assert.True(StoreMaintenance.Verify(_directory.FilePath).IsSound);
         Assert.InRange(store.GetStatistics().Partitions[0].Dropped, 3, 100);
         Assert.True(Stopwatch.GetElapsedTime(start) < Soon);
         ProcessSignals.Continue(stopped.Id);

@@ -37,7 +37,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
         }
 
         Assert.InRange(new FileInfo(options.Path).Length, CapacityBytes - (1 << 20), CapacityBytes);
-        VerifyReport report = CairnStore.Verify(options.Path);
+        VerifyReport report = StoreMaintenance.Verify(options.Path);
         Assert.True(report.IsSound, string.Join('\n', report.Findings));
         Assert.Equal(30_002, report.Entries);
         using CairnStore again = CairnStore.Open(options with { OpenMode = StoreOpenMode.OpenExisting });

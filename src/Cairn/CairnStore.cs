@@ -191,7 +191,7 @@ public sealed unsafe partial class CairnStore : IDisposable
     }
 
     /// <summary>Begins a transaction: several writes to keys of kept collections that happen together or not at all.</summary>
-    /// <returns>An empty transaction. It holds no lock and no other resource, so a transaction that is not committed needs no disposal.</returns>
+    /// <returns>An empty transaction. Commit it, then dispose it. Disposing an uncommitted transaction discards its operations.</returns>
     public StoreTransaction BeginTransaction()
     {
         Engine.ThrowIfClosed();

@@ -15,21 +15,26 @@ namespace Cairn;
 /// the machine ends in the middle. For other writers it happens at one moment. A reader that reads several keys one after the other can see some of them
 /// before it and some after it.
 /// </para>
+/// <para>
+/// <see cref="Dispose"/> ends the transaction. Without a commit before it, the operations are discarded: a rollback. A transaction holds no locks before
+/// its commit.
+/// </para>
 /// <para>Only one thread at a time can use a transaction.</para>
 /// </remarks>
 /// <example>
 /// <code>
-/// StoreTransaction transfer = store.BeginTransaction();
+/// using StoreTransaction transfer = store.BeginTransaction();
 /// transfer.Require(accounts, "ann", annInfo.Version).Set(accounts, "ann", newAnn).Set(accounts, "bob", newBob);
 /// if (!transfer.Commit()) { /* another writer has changed Ann's account meanwhile */ }
 /// </code>
 /// </example>
-public sealed class StoreTransaction
+public sealed class StoreTransaction : IDisposable
 {
     private readonly StoreEngine _engine;
     private readonly Dictionary<TransactionKey, TransactionWrite> _writes = [];
     private readonly List<TransactionRequirement> _requirements = [];
     private bool _isCommitted;
+    private bool _isDisposed;
 
     internal StoreTransaction(StoreEngine engine) => _engine = engine;
 
@@ -42,7 +47,8 @@ public sealed class StoreTransaction
     /// <returns>This transaction.</returns>
     /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The value is longer than the store allows.</exception>
-    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has ended: it was committed, or <see cref="Commit"/> has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the store is closed.</exception>
     public StoreTransaction Set(
         CairnCollection collection, CacheKey key, ReadOnlySpan<byte> value, Expiration expiration = default, uint flags = 0)
     {
@@ -71,7 +77,8 @@ public sealed class StoreTransaction
     /// <param name="key">1 to 65,536 bytes, or text.</param>
     /// <returns>This transaction.</returns>
     /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
-    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has ended: it was committed, or <see cref="Commit"/> has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the store is closed.</exception>
     public StoreTransaction Remove(CairnCollection collection, CacheKey key)
     {
         byte[] bytes = collection.EngineKeyOf(Check(collection, key));
@@ -91,7 +98,8 @@ public sealed class StoreTransaction
     /// <param name="version">The version that was read (<see cref="EntryInfo.Version"/>). 0 if the key must have no value.</param>
     /// <returns>This transaction.</returns>
     /// <exception cref="ArgumentException">The collection belongs to another store or is not kept, or the key is not valid.</exception>
-    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has ended: it was committed, or <see cref="Commit"/> has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the store is closed.</exception>
     public StoreTransaction Require(CairnCollection collection, CacheKey key, ulong version)
     {
         byte[] plain = Check(collection, key);
@@ -101,7 +109,8 @@ public sealed class StoreTransaction
 
     /// <summary>Performs all writes at one moment. Returns when they are as durable as their collections promise.</summary>
     /// <returns>False if a condition of <see cref="Require"/> is not met. Then nothing was changed.</returns>
-    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has ended: it was committed, or <see cref="Commit"/> has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the store is closed.</exception>
     /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
     /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
     /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
@@ -111,7 +120,8 @@ public sealed class StoreTransaction
     /// <summary>Does the same as <see cref="Commit"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="cancellationToken">Ends the wait. The committed writes stay.</param>
     /// <returns>False if a condition of <see cref="Require"/> is not met. Then nothing was changed.</returns>
-    /// <exception cref="InvalidOperationException">The transaction was already committed.</exception>
+    /// <exception cref="InvalidOperationException">The transaction has ended: it was committed, or <see cref="Commit"/> has failed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the store is closed.</exception>
     /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
     /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
     /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
@@ -132,6 +142,15 @@ public sealed class StoreTransaction
         return true;
     }
 
+    /// <summary>Ends the transaction. If it was not committed, it discards the operations, and the store stays as it is.</summary>
+    /// <remarks>Further calls do nothing. Disposing never throws, also if the store is closed.</remarks>
+    public void Dispose()
+    {
+        _isDisposed = true;
+        _writes.Clear();
+        _requirements.Clear();
+    }
+
     private bool CommitDeferring(TransactionPlan plan, out long end)
     {
         end = 0;
@@ -149,7 +168,7 @@ public sealed class StoreTransaction
     // Returns true if the transaction is empty.
     private bool Run(out TransactionPlan plan)
     {
-        ThrowIfCommitted();
+        ThrowIfEnded();
         _engine.ThrowIfClosed();
         _isCommitted = true;
         plan = new TransactionPlan([.. _writes.Values], _requirements);
@@ -159,7 +178,7 @@ public sealed class StoreTransaction
     private byte[] Check(CairnCollection collection, CacheKey key)
     {
         ArgumentNullException.ThrowIfNull(collection);
-        ThrowIfCommitted();
+        ThrowIfEnded();
         _engine.ThrowIfClosed();
         if (collection.Engine != _engine)
         {
@@ -181,11 +200,16 @@ public sealed class StoreTransaction
         return bytes;
     }
 
-    private void ThrowIfCommitted()
+    private void ThrowIfEnded()
     {
+        if (_isDisposed)
+        {
+            throw new ObjectDisposedException(nameof(StoreTransaction), "The transaction was disposed. Begin another one.");
+        }
+
         if (_isCommitted)
         {
-            throw new InvalidOperationException("The transaction was committed already. Begin another.");
+            throw new InvalidOperationException("The transaction has ended, because Commit was called. Begin another one.");
         }
     }
 

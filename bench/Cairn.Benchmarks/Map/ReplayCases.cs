@@ -38,7 +38,7 @@ internal static class ReplayCases
         Span<byte> integer = stackalloc byte[sizeof(int)];
         for (var first = 0; first < entries; first += PutsAtOnce)
         {
-            var transaction = map.Store.BeginTransaction();
+            using var transaction = map.Store.BeginTransaction();
             for (var i = first; i < first + PutsAtOnce; i++)
             {
                 BinaryPrimitives.WriteInt32LittleEndian(integer, i);

@@ -197,6 +197,86 @@ public sealed class TransactionTests : StoreTest
     }
 
     [Fact]
+    public void Disposed_transaction_that_was_not_committed_changes_nothing()
+    {
+        CairnCollection accounts = Store.Collection("accounts", Logged);
+        accounts.Set("ann", [1]);
+
+        using (StoreTransaction transaction = Store.BeginTransaction())
+        {
+            transaction.Set(accounts, "ann", [2]).Set(accounts, "bob", [2]).Remove(accounts, "ann");
+        }
+
+        Assert.Equal([1], accounts.Get("ann"));
+        Assert.Null(accounts.Get("bob"));
+        LogReplay.Check(Store, accounts);
+    }
+
+    [Fact]
+    public void Committed_transaction_stays_when_it_is_disposed()
+    {
+        CairnCollection accounts = Store.Collection("accounts", Logged);
+
+        using (StoreTransaction transaction = Store.BeginTransaction())
+        {
+            Assert.True(transaction.Set(accounts, "ann", [1]).Commit());
+        }
+
+        Assert.Equal([1], accounts.Get("ann"));
+        LogReplay.Check(Store, accounts);
+    }
+
+    [Fact]
+    public async Task Ended_transaction_refuses_every_call_and_says_why()
+    {
+        CairnCollection accounts = Store.Collection("accounts", Logged);
+        StoreTransaction committed = Store.BeginTransaction().Set(accounts, "ann", [1]);
+        Assert.True(committed.Commit());
+        StoreTransaction disposed = Store.BeginTransaction().Set(accounts, "ann", [2]);
+        disposed.Dispose();
+        disposed.Dispose();
+
+        await ExpectRefusal<InvalidOperationException>(committed, "Commit was called");
+        await ExpectRefusal<ObjectDisposedException>(disposed, "was disposed");
+        committed.Dispose();
+        await ExpectRefusal<ObjectDisposedException>(committed, "was disposed");
+        Assert.Equal([1], accounts.Get("ann"));
+
+        async Task ExpectRefusal<T>(StoreTransaction ended, string reason)
+            where T : Exception
+        {
+            Assert.Contains(reason, Assert.Throws<T>(() => ended.Set(accounts, "ann", [3])).Message, StringComparison.Ordinal);
+            Assert.Contains(reason, Assert.Throws<T>(() => ended.Remove(accounts, "ann")).Message, StringComparison.Ordinal);
+            Assert.Contains(reason, Assert.Throws<T>(() => ended.Require(accounts, "ann", 0)).Message, StringComparison.Ordinal);
+            Assert.Contains(reason, Assert.Throws<T>(() => ended.Commit()).Message, StringComparison.Ordinal);
+            Assert.Contains(reason, (await Assert.ThrowsAsync<T>(async () => await ended.CommitAsync())).Message, StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void Refused_transaction_has_ended()
+    {
+        CairnCollection accounts = Store.Collection("accounts", Logged);
+        using StoreTransaction transaction = Store.BeginTransaction().Require(accounts, "ann", 7).Set(accounts, "ann", [1]);
+
+        Assert.False(transaction.Commit());
+
+        Assert.Throws<InvalidOperationException>(() => transaction.Commit());
+        Assert.Null(accounts.Get("ann"));
+    }
+
+    [Fact]
+    public void Transaction_can_be_disposed_after_its_store()
+    {
+        CairnStore store = Open(Options with { Path = PathOf("other.cairn") });
+        StoreTransaction transaction = store.BeginTransaction().Set(store.Collection("accounts", Logged), "ann", [1]);
+        store.Dispose();
+
+        Assert.Throws<ObjectDisposedException>(() => transaction.Commit());
+        transaction.Dispose();
+    }
+
+    [Fact]
     public async Task Transaction_and_writes_are_awaited()
     {
         CairnCollection accounts = Store.Collection("accounts", Logged);

@@ -147,7 +147,7 @@ internal sealed class LogWork : IDisposable
 
     private void WriteGroup(int thing, int number)
     {
-        StoreTransaction transaction = _store.BeginTransaction();
+        using StoreTransaction transaction = _store.BeginTransaction();
         for (int i = 0; i < GroupKeys; i++)
         {
             if (IsAbsent(number))

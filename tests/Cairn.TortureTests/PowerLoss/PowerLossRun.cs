@@ -352,7 +352,7 @@ internal sealed class PowerLossRun(int seed)
     // Changes each key at most once, in any of the collections.
     private bool Transact(RecordingPlatform platform, CairnStore store, LoggedModel model)
     {
-        StoreTransaction transaction = store.BeginTransaction();
+        using StoreTransaction transaction = store.BeginTransaction();
         var written = new Dictionary<string, string?>(StringComparer.Ordinal);
         for (int i = 1 + _random.Next(6); i > 0; i--)
         {

@@ -119,16 +119,19 @@ public sealed class LongLifeTests(ITestOutputHelper output)
                 store.DefaultCollection.Set(key, TestBytes.Of(random.Next(4 * LongestValue)), TimeSpan.FromMinutes(random.Next(1, 30)));
                 break;
             case < 350:
-                StoreTransaction transaction = store.BeginTransaction();
-                for (int i = 0; i < 3; i++)
+                using (StoreTransaction transaction = store.BeginTransaction())
                 {
-                    key = Key(random);
-                    Value part = Next(random);
-                    transaction.Set(kept, key, part.Bytes);
-                    _expected[key] = part;
+                    for (int i = 0; i < 3; i++)
+                    {
+                        key = Key(random);
+                        Value part = Next(random);
+                        transaction.Set(kept, key, part.Bytes);
+                        _expected[key] = part;
+                    }
+
+                    Assert.True(transaction.Commit());
                 }
 
-                Assert.True(transaction.Commit());
                 break;
             case < 450:
                 TimeSpan timeToLive = TimeSpan.FromMinutes(random.Next(1, 30));

@@ -82,7 +82,7 @@ internal static class ExpiryMeasurement
 
         long before = CpuNs();
         var watch = Stopwatch.StartNew();
-        while (scene.Store.GetStatistics().Entries > 0)
+        while (scene.Store.GetStatistics().Totals.Entries > 0)
         {
             Thread.Sleep(5);
         }
@@ -106,7 +106,7 @@ internal static class ExpiryMeasurement
         long before = CpuNs();
         var watch = Stopwatch.StartNew();
         long latest = 0;
-        while (scene.Store.GetStatistics().Entries is > 0 and var entries)
+        while (scene.Store.GetStatistics().Totals.Entries is > 0 and var entries)
         {
             // The age of the oldest expired entry that is still counted, if entries were removed in the order of their deadlines.
             long now = DateTimeOffset.UtcNow.ToUnixTimeMilliseconds();
@@ -149,7 +149,7 @@ internal static class ExpiryMeasurement
         long latest = 0;
         while (watch.ElapsedMilliseconds < 8_000)
         {
-            int gone = keys - (int)scene.Store.GetStatistics().Entries;
+            int gone = keys - (int)scene.Store.GetStatistics().Totals.Entries;
             latest = Math.Max(latest, gone < keys ? DateTimeOffset.UtcNow.ToUnixTimeMilliseconds() - deadlines[gone] : 0);
             Thread.Sleep(100);
         }
@@ -194,7 +194,7 @@ internal static class ExpiryMeasurement
         long looked = 0;
         long removed = 0;
         int cycles = 0;
-        while (store.GetStatistics().Entries > Keys - 1000 + left && cycles < 200_000)
+        while (store.GetStatistics().Totals.Entries > Keys - 1000 + left && cycles < 200_000)
         {
             cycles++;
             int expired;

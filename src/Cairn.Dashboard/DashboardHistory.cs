@@ -83,8 +83,8 @@ public sealed class DashboardHistory : IDisposable
         _before[range] = latencies;
         ((ReadOnlySpan<long>)
         [
-            requests, errors, store.Hits, store.Misses, store.Sets, store.Removals, store.Evictions, store.Expirations, received, sent,
-            source.Engine.ConnectionCount, store.Entries, store.Bytes, store.SegmentBytes,
+            requests, errors, store.Totals.Hits, store.Totals.Misses, store.Totals.Sets, store.Totals.Removals, store.Totals.Evictions, store.Totals.Expirations, received, sent,
+            source.Engine.ConnectionCount, store.Totals.Entries, store.Totals.Bytes, store.Totals.SegmentBytes,
             recent.Percentile(0.5), recent.Percentile(0.95), recent.Percentile(0.99), (long)Environment.CpuUsage.TotalTime.TotalMicroseconds,
         ]).CopyTo(row);
         return true;

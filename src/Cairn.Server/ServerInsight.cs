@@ -48,7 +48,7 @@ public sealed class ServerInsight
 
         try
         {
-            return _damage.Look(source.Store.GetStatistics().DamagedEntries, _clock.GetTimestampMs());
+            return _damage.Look(source.Store.GetStatistics().Totals.DamagedEntries, _clock.GetTimestampMs());
         }
         catch (StoreException e)
         {

@@ -23,26 +23,7 @@ public sealed unsafe partial class CairnStore
         Superblock* super = memory.Super;
         var statistics = new StoreStatistics
         {
-            Entries = Total(partitions, p => p.Entries),
-            Bytes = Total(partitions, p => p.Bytes),
-            SegmentBytes = Total(partitions, p => p.SegmentBytes),
-            Hits = Total(partitions, p => p.Hits),
-            Misses = Total(partitions, p => p.Misses),
-            Sets = Total(partitions, p => p.Sets),
-            Removals = Total(partitions, p => p.Removals),
-            Evictions = Total(partitions, p => p.Evictions),
-            Displacements = Total(partitions, p => p.Displacements),
-            EvictionsUnread = Total(partitions, p => p.EvictionsUnread),
-            Expirations = Total(partitions, p => p.Expirations),
-            ExpirationsUnread = Total(partitions, p => p.ExpirationsUnread),
-            ExpirationsReclaimed = Total(partitions, p => p.ExpirationsReclaimed),
-            ExpiredBytes = Total(partitions, p => p.ExpiredBytes),
-            GhostHits = Total(partitions, p => p.GhostHits),
-            Declined = Total(partitions, p => p.Declined),
-            Dropped = Total(partitions, p => p.Dropped),
-            LockWaits = Total(partitions, p => p.LockWaits),
-            Recoveries = Total(partitions, p => p.Recoveries),
-            DamagedEntries = Total(partitions, p => p.DamagedEntries),
+            Totals = TotalsOf(partitions),
             FileBytes = memory.Layout.FileBytes(memory.SegmentCount),
             MaxCapacityBytes = memory.Layout.MaxCapacityBytes,
             Segments = memory.SegmentCount,
@@ -136,6 +117,30 @@ public sealed unsafe partial class CairnStore
     }
 
     internal IReadOnlyList<string> NamesByNumber() => CollectionTable.NamesByNumber(Engine.Memory);
+
+    private static PartitionStatistics TotalsOf(PartitionStatistics[] partitions) => new()
+    {
+        Entries = Total(partitions, p => p.Entries),
+        Bytes = Total(partitions, p => p.Bytes),
+        SegmentBytes = Total(partitions, p => p.SegmentBytes),
+        Hits = Total(partitions, p => p.Hits),
+        Misses = Total(partitions, p => p.Misses),
+        Sets = Total(partitions, p => p.Sets),
+        Removals = Total(partitions, p => p.Removals),
+        Evictions = Total(partitions, p => p.Evictions),
+        Displacements = Total(partitions, p => p.Displacements),
+        EvictionsUnread = Total(partitions, p => p.EvictionsUnread),
+        Expirations = Total(partitions, p => p.Expirations),
+        ExpirationsUnread = Total(partitions, p => p.ExpirationsUnread),
+        ExpirationsReclaimed = Total(partitions, p => p.ExpirationsReclaimed),
+        ExpiredBytes = Total(partitions, p => p.ExpiredBytes),
+        GhostHits = Total(partitions, p => p.GhostHits),
+        Declined = Total(partitions, p => p.Declined),
+        Dropped = Total(partitions, p => p.Dropped),
+        LockWaits = Total(partitions, p => p.LockWaits),
+        Recoveries = Total(partitions, p => p.Recoveries),
+        DamagedEntries = Total(partitions, p => p.DamagedEntries),
+    };
 
     // Statistics have no checksum. Damage can leave any number in them, and a caller that reads them must not fail.
     private static long Total(PartitionStatistics[] partitions, Func<PartitionStatistics, long> of)

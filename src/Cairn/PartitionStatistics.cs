@@ -6,7 +6,7 @@ namespace Cairn;
 /// The last second of a killed process can be missing. Reads by several threads at the same time are counted without atomic operations, so the counts can
 /// be slightly too low.
 /// </remarks>
-public record PartitionStatistics
+public sealed record PartitionStatistics
 {
     /// <summary>
     /// The number of entries. An expired entry counts until it is removed, which happens within seconds (<see cref="StoreOptions.RemovesExpired"/>).

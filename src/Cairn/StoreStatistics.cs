@@ -1,8 +1,11 @@
 namespace Cairn;
 
 /// <summary>The statistics of a whole store: the sums over its partitions, and more.</summary>
-public sealed record StoreStatistics : PartitionStatistics
+public sealed record StoreStatistics
 {
+    /// <summary>The sums over all partitions.</summary>
+    public required PartitionStatistics Totals { get; init; }
+
     /// <summary>Size of the file in bytes.</summary>
     public long FileBytes { get; init; }
 

@@ -32,7 +32,7 @@ public sealed class BenchTests : ToolTest
         AssertFlawless(run.Json, requests: 3000);
         Assert.Equal(protocol, run.Json.GetProperty("protocol").GetString());
         using CairnStore store = served.Open();
-        Assert.Equal(0, store.GetStatistics().Entries);
+        Assert.Equal(0, store.GetStatistics().Totals.Entries);
     }
 
     [RequiresToolFact("memcached")]
@@ -143,7 +143,7 @@ public sealed class BenchTests : ToolTest
         Assert.Equal(0, first.Code);
         AssertFlawless(second.Json, requests: 100);
         using CairnStore store = served.Open();
-        Assert.Equal(300, store.GetStatistics().Entries);
+        Assert.Equal(300, store.GetStatistics().Totals.Entries);
     }
 
     [Theory]
@@ -218,7 +218,7 @@ public sealed class BenchTests : ToolTest
         using CairnStore store = served.Open();
         Task interruption = Task.Run(() =>
         {
-            while (store.GetStatistics().Hits == 0)
+            while (store.GetStatistics().Totals.Hits == 0)
             {
                 Thread.Yield();
             }
@@ -233,7 +233,7 @@ public sealed class BenchTests : ToolTest
         Assert.Equal(ExitCode.Interrupted, run.Code);
         Assert.False(run.Json.GetProperty("complete").GetBoolean());
         Assert.NotEqual(0, run.Json.GetProperty("operations").GetInt64());
-        Assert.Equal(0, store.GetStatistics().Entries);
+        Assert.Equal(0, store.GetStatistics().Totals.Entries);
     }
 
     [Fact]

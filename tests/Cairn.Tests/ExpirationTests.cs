@@ -156,7 +156,7 @@ public sealed class ExpirationTests : StoreTest
 
         Cache.TryGetInfo("key", out EntryInfo info);
         Assert.Equal(deadline, info.ExpiresAt);
-        Assert.Equal(0, Store.GetStatistics().Hits);
+        Assert.Equal(0, Store.GetStatistics().Totals.Hits);
     }
 
     [Fact]
@@ -299,7 +299,7 @@ public sealed class ExpirationTests : StoreTest
         }
 
         StoreStatistics statistics = Store.GetStatistics();
-        Assert.True(statistics.Expirations > 0);
-        Assert.True(statistics.Evictions < 1000, $"{statistics.Evictions} evictions");
+        Assert.True(statistics.Totals.Expirations > 0);
+        Assert.True(statistics.Totals.Evictions < 1000, $"{statistics.Totals.Evictions} evictions");
     }
 }

@@ -39,7 +39,7 @@ public sealed class PeekTests : StoreTest
         Cache.TryPeek("book:43", new ArrayBufferWriter<byte>(), out _);
 
         StoreStatistics statistics = Store.GetStatistics();
-        Assert.Equal((0, 0), (statistics.Hits, statistics.Misses));
+        Assert.Equal((0, 0), (statistics.Totals.Hits, statistics.Totals.Misses));
     }
 
     [Fact]

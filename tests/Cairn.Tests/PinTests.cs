@@ -168,7 +168,7 @@ public sealed class PinTests : StoreTest
         }
 
         StoreStatistics statistics = store.GetStatistics();
-        Assert.True(statistics.SegmentBytes + ((long)statistics.FreeSegments * statistics.BytesPerSegment) <= statistics.FileBytes);
+        Assert.True(statistics.Totals.SegmentBytes + ((long)statistics.FreeSegments * statistics.BytesPerSegment) <= statistics.FileBytes);
         Assert.True(cache.Set("last", "value"u8));
     }
 }

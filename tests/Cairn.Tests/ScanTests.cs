@@ -186,7 +186,7 @@ public sealed class ScanTests : StoreTest
 
         await stop.CancelAsync();
         await changing;
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
     }
 
     private string[] Keys(KeyFilter filter) =>

@@ -188,7 +188,7 @@ public sealed class ScarceCellTests : StoreTest
         using var held = new HeldCells(Store);
 
         Assert.False(Cache.TryPin("key", out _));
-        Assert.Equal(1, Store.GetStatistics().DamagedEntries);
+        Assert.Equal(1, Store.GetStatistics().Totals.DamagedEntries);
         Assert.False(Cache.Contains("key"));
     }
 

@@ -20,14 +20,14 @@ public sealed class StatisticsTests : StoreTest
         Cache.Remove("nothing");
 
         StoreStatistics statistics = Store.GetStatistics();
-        Assert.Equal(9, statistics.Entries);
-        Assert.Equal(10, statistics.Sets);
-        Assert.Equal(10, statistics.Hits);
-        Assert.Equal(5, statistics.Misses);
-        Assert.Equal(1, statistics.Removals);
-        Assert.Equal(10.0 / 15, statistics.HitRatio);
-        Assert.InRange(statistics.Bytes, 9 * 121, 9 * 136);
-        Assert.Equal(0, statistics.Evictions);
+        Assert.Equal(9, statistics.Totals.Entries);
+        Assert.Equal(10, statistics.Totals.Sets);
+        Assert.Equal(10, statistics.Totals.Hits);
+        Assert.Equal(5, statistics.Totals.Misses);
+        Assert.Equal(1, statistics.Totals.Removals);
+        Assert.Equal(10.0 / 15, statistics.Totals.HitRatio);
+        Assert.InRange(statistics.Totals.Bytes, 9 * 121, 9 * 136);
+        Assert.Equal(0, statistics.Totals.Evictions);
         Assert.Equal(1, statistics.Openings);
         Assert.Equal(Clock.Now, statistics.CreatedAt);
         Assert.Null(statistics.GrowthFailure);
@@ -47,14 +47,14 @@ public sealed class StatisticsTests : StoreTest
         StoreStatistics statistics = Store.GetStatistics();
 
         Assert.Equal(Store.PartitionCount, statistics.Partitions.Count);
-        Assert.Equal(statistics.Partitions.Sum(p => p.Entries), statistics.Entries);
-        Assert.Equal(statistics.Partitions.Sum(p => p.Bytes), statistics.Bytes);
-        Assert.Equal(statistics.Partitions.Sum(p => p.Evictions), statistics.Evictions);
-        Assert.Equal(20_000, statistics.Sets);
-        Assert.Equal(20_000, statistics.Hits + statistics.Misses);
-        Assert.True(statistics.Evictions > 0);
-        Assert.Equal(Cache.Entries().Count(), statistics.Entries);
-        Assert.Equal(statistics.Sets - statistics.Evictions, statistics.Entries);
+        Assert.Equal(statistics.Partitions.Sum(p => p.Entries), statistics.Totals.Entries);
+        Assert.Equal(statistics.Partitions.Sum(p => p.Bytes), statistics.Totals.Bytes);
+        Assert.Equal(statistics.Partitions.Sum(p => p.Evictions), statistics.Totals.Evictions);
+        Assert.Equal(20_000, statistics.Totals.Sets);
+        Assert.Equal(20_000, statistics.Totals.Hits + statistics.Totals.Misses);
+        Assert.True(statistics.Totals.Evictions > 0);
+        Assert.Equal(Cache.Entries().Count(), statistics.Totals.Entries);
+        Assert.Equal(statistics.Totals.Sets - statistics.Totals.Evictions, statistics.Totals.Entries);
     }
 
     [Fact]
@@ -89,11 +89,11 @@ public sealed class StatisticsTests : StoreTest
         StoreStatistics statistics = Store.GetStatistics();
         CollectionStatistics ofOther = Assert.Single(statistics.Collections);
         Assert.Equal(other.Entries().Count(), ofOther.Entries);
-        Assert.Equal(Cache.Entries().Count() + ofOther.Entries, statistics.Entries);
+        Assert.Equal(Cache.Entries().Count() + ofOther.Entries, statistics.Totals.Entries);
         long values = Cache.Entries().Concat(other.Entries()).Sum(entry => (long)entry.Info.ValueBytes);
-        Assert.InRange(statistics.Bytes, values, values + (statistics.Entries * 64));
-        Assert.Equal(0, statistics.DamagedEntries);
-        Assert.Equal(0, statistics.Recoveries);
+        Assert.InRange(statistics.Totals.Bytes, values, values + (statistics.Totals.Entries * 64));
+        Assert.Equal(0, statistics.Totals.DamagedEntries);
+        Assert.Equal(0, statistics.Totals.Recoveries);
         StoreAudit.Check(Store);
     }
 
@@ -111,7 +111,7 @@ public sealed class StatisticsTests : StoreTest
 
         StoreStatistics statistics = Store.GetStatistics();
         Assert.Equal(
-            statistics.Segments, statistics.FreeSegments + (int)(statistics.SegmentBytes / statistics.BytesPerSegment));
+            statistics.Segments, statistics.FreeSegments + (int)(statistics.Totals.SegmentBytes / statistics.BytesPerSegment));
     }
 
     [Fact]
@@ -128,7 +128,7 @@ public sealed class StatisticsTests : StoreTest
         other.Dispose();
 
         StoreStatistics statistics = Store.GetStatistics();
-        Assert.Equal(7, statistics.Hits);
+        Assert.Equal(7, statistics.Totals.Hits);
         Assert.Equal(1, statistics.Openings);
     }
 
@@ -142,9 +142,9 @@ public sealed class StatisticsTests : StoreTest
 
         StoreStatistics statistics = Store.GetStatistics();
 
-        Assert.Equal(1, statistics.Entries);
-        Assert.Equal(1, statistics.Hits);
-        Assert.Equal(1, statistics.Sets);
+        Assert.Equal(1, statistics.Totals.Entries);
+        Assert.Equal(1, statistics.Totals.Hits);
+        Assert.Equal(1, statistics.Totals.Sets);
     }
 
     [Fact]

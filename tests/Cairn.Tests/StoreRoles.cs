@@ -133,7 +133,7 @@ internal static class StoreRoles
 
         int found = Enumerable.Range(0, written).Count(i => store.DefaultCollection.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(2_000, seed: i)));
         StoreStatistics statistics = store.GetStatistics();
-        Console.WriteLine($"{found} {written - statistics.Evictions} {statistics.FileBytes}");
+        Console.WriteLine($"{found} {written - statistics.Totals.Evictions} {statistics.FileBytes}");
         Console.WriteLine(statistics.GrowthFailure);
     }
 

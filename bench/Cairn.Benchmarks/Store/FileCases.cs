@@ -61,12 +61,12 @@ internal static class FileCases
 
             var statistics = store.GetStatistics();
             var segmentBytes = (double)statistics.Segments * statistics.BytesPerSegment;
-            var bytesInSegments = (double)statistics.Bytes / statistics.Entries;
+            var bytesInSegments = (double)statistics.Totals.Bytes / statistics.Totals.Entries;
             var entriesWhenFull = segmentBytes / bytesInSegments;
             return
             [
                 structures with { Ratio = (statistics.FileBytes / entriesWhenFull) - EntryBytes },
-                atWork with { Ratio = ((double)statistics.FileBytes / statistics.Entries) - EntryBytes },
+                atWork with { Ratio = ((double)statistics.FileBytes / statistics.Totals.Entries) - EntryBytes },
             ];
         });
     }

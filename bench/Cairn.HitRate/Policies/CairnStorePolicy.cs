@@ -71,7 +71,7 @@ internal sealed class CairnStorePolicy : ICachePolicy
         _cache.Set(keyBytes, _value);
         if (_countsEntries && _sets++ % SetsBetweenCounts == 0)
         {
-            MostEntries = Math.Max(MostEntries, _store.GetStatistics().Entries);
+            MostEntries = Math.Max(MostEntries, _store.GetStatistics().Totals.Entries);
         }
 
         return false;

@@ -69,7 +69,7 @@ internal sealed class ExportCommand : ToolCommand
     private static void WriteTo(
         Invocation invocation, CairnStore store, CairnCollection? only, KeyFilter? filter, ToolOutput output, string? path)
     {
-        long expected = filter is null ? store.GetStatistics().Entries : 0;
+        long expected = filter is null ? store.GetStatistics().Totals.Entries : 0;
         using var progress = new ProgressLine(invocation.Console, "Exporting", "entries");
         EntryExport export = null!;
         export = new EntryExport(store, output, invocation.Console.Interruption)

@@ -84,7 +84,7 @@ internal sealed class ImportCommand : ToolCommand
     {
         private readonly EntryLine _entry = new();
         private readonly List<(long Line, string Reason)> _errors = [];
-        private readonly long _evictedBefore = store?.GetStatistics().Evictions ?? 0;
+        private readonly long _evictedBefore = store?.GetStatistics().Totals.Evictions ?? 0;
         private readonly ProgressLine _progress = new(invocation.Console, "Importing", "entries");
         private readonly CairnCollection? _default = store is null ? null : invocation.OpenCollection(store);
         private long _imported;
@@ -189,7 +189,7 @@ internal sealed class ImportCommand : ToolCommand
 
         private void WriteSummary(bool isComplete)
         {
-            long evicted = store is null ? 0 : store.GetStatistics().Evictions - _evictedBefore;
+            long evicted = store is null ? 0 : store.GetStatistics().Totals.Evictions - _evictedBefore;
             if (!invocation.IsJson)
             {
                 if (isComplete)

@@ -190,7 +190,7 @@ internal sealed class TopCommand : ToolCommand
         string hits = activity.HitRatio is { } ratio ? Figures.Percent(ratio) : "-";
         output.WriteLine(
             $"{Figures.Moment(activity.At),-24} {Rate(activity.GetsPerSecond),12} {hits,8} {Rate(activity.SetsPerSecond),12} " +
-            $"{Rate(activity.EvictionsPerSecond),12} {Figures.Count(activity.Statistics.Entries),14} {Figures.Bytes(activity.Statistics.Bytes),10} " +
+            $"{Rate(activity.EvictionsPerSecond),12} {Figures.Count(activity.Statistics.Totals.Entries),14} {Figures.Bytes(activity.Statistics.Totals.Bytes),10} " +
             $"{Figures.Percent(StatisticsReport.Fill(activity.Statistics)),8}");
     }
 
@@ -206,8 +206,8 @@ internal sealed class TopCommand : ToolCommand
         line.Writer.WriteNumber("removalsPerSecond"u8, Math.Round(activity.RemovalsPerSecond, 1));
         line.Writer.WriteNumber("evictionsPerSecond"u8, Math.Round(activity.EvictionsPerSecond, 1));
         line.Writer.WriteNumber("expirationsPerSecond"u8, Math.Round(activity.ExpirationsPerSecond, 1));
-        line.Writer.WriteNumber("entries"u8, activity.Statistics.Entries);
-        line.Writer.WriteNumber("bytes"u8, activity.Statistics.Bytes);
+        line.Writer.WriteNumber("entries"u8, activity.Statistics.Totals.Entries);
+        line.Writer.WriteNumber("bytes"u8, activity.Statistics.Totals.Bytes);
         line.Writer.WriteNumber("fill"u8, Math.Round(StatisticsReport.Fill(activity.Statistics), 6));
         line.Writer.WriteNumber("openings"u8, activity.Statistics.Openings);
     }

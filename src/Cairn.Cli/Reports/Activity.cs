@@ -25,19 +25,19 @@ internal sealed record Activity
     public static Activity Between(StoreStatistics before, StoreStatistics after, DateTimeOffset at, TimeSpan elapsed)
     {
         double seconds = Math.Max(elapsed.TotalSeconds, 1e-3);
-        long hits = Math.Max(0, after.Hits - before.Hits);
-        long gets = hits + Math.Max(0, after.Misses - before.Misses);
-        double Rate(Func<StoreStatistics, long> counter) => Math.Max(0, counter(after) - counter(before)) / seconds;
+        long hits = Math.Max(0, after.Totals.Hits - before.Totals.Hits);
+        long gets = hits + Math.Max(0, after.Totals.Misses - before.Totals.Misses);
+        double Rate(Func<PartitionStatistics, long> counter) => Math.Max(0, counter(after.Totals) - counter(before.Totals)) / seconds;
         return new Activity
         {
             At = at,
             Statistics = after,
             GetsPerSecond = gets / seconds,
             HitRatio = gets == 0 ? null : (double)hits / gets,
-            SetsPerSecond = Rate(statistics => statistics.Sets),
-            RemovalsPerSecond = Rate(statistics => statistics.Removals),
-            EvictionsPerSecond = Rate(statistics => statistics.Evictions),
-            ExpirationsPerSecond = Rate(statistics => statistics.Expirations),
+            SetsPerSecond = Rate(totals => totals.Sets),
+            RemovalsPerSecond = Rate(totals => totals.Removals),
+            EvictionsPerSecond = Rate(totals => totals.Evictions),
+            ExpirationsPerSecond = Rate(totals => totals.Expirations),
         };
     }
 }

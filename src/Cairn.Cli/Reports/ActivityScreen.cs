@@ -32,11 +32,11 @@ internal static class ActivityScreen
     private static Grid Summary(Activity activity)
     {
         StoreStatistics statistics = activity.Statistics;
-        double index = statistics.IndexSlots == 0 ? 0 : (double)statistics.Entries / statistics.IndexSlots;
+        double index = statistics.IndexSlots == 0 ? 0 : (double)statistics.Totals.Entries / statistics.IndexSlots;
         double fill = StatisticsReport.Fill(statistics);
         Grid grid = new Grid().AddColumn().AddColumn().AddColumn();
-        grid.AddRow("entries", Figures.Count(statistics.Entries), $"{Bar(index)} {Figures.Percent(index)} of the index");
-        grid.AddRow("bytes", Figures.Bytes(statistics.Bytes), $"{Bar(fill)} {Figures.Percent(fill)} of {Figures.Bytes(statistics.FileBytes)}");
+        grid.AddRow("entries", Figures.Count(statistics.Totals.Entries), $"{Bar(index)} {Figures.Percent(index)} of the index");
+        grid.AddRow("bytes", Figures.Bytes(statistics.Totals.Bytes), $"{Bar(fill)} {Figures.Percent(fill)} of {Figures.Bytes(statistics.FileBytes)}");
         grid.AddRow("openings", Figures.Count(statistics.Openings), Figures.Moment(activity.At));
         return grid;
     }
@@ -50,17 +50,17 @@ internal static class ActivityScreen
 
     private static Table Rates(Activity activity)
     {
-        StoreStatistics statistics = activity.Statistics;
+        PartitionStatistics totals = activity.Statistics.Totals;
         Table table = new Table().RoundedBorder().AddColumn("").AddColumn(Right("per second")).AddColumn(Right("since creation"));
-        table.AddRow("gets", Rate(activity.GetsPerSecond), Figures.Count(statistics.Hits + statistics.Misses));
+        table.AddRow("gets", Rate(activity.GetsPerSecond), Figures.Count(totals.Hits + totals.Misses));
         table.AddRow(
             "hit ratio",
             activity.HitRatio is { } ratio ? Figures.Percent(ratio) : "-",
-            statistics.Hits + statistics.Misses == 0 ? "-" : Figures.Percent(statistics.HitRatio));
-        table.AddRow("sets", Rate(activity.SetsPerSecond), Figures.Count(statistics.Sets));
-        table.AddRow("removals", Rate(activity.RemovalsPerSecond), Figures.Count(statistics.Removals));
-        table.AddRow("evictions", Rate(activity.EvictionsPerSecond), Figures.Count(statistics.Evictions));
-        table.AddRow("expirations", Rate(activity.ExpirationsPerSecond), Figures.Count(statistics.Expirations));
+            totals.Hits + totals.Misses == 0 ? "-" : Figures.Percent(totals.HitRatio));
+        table.AddRow("sets", Rate(activity.SetsPerSecond), Figures.Count(totals.Sets));
+        table.AddRow("removals", Rate(activity.RemovalsPerSecond), Figures.Count(totals.Removals));
+        table.AddRow("evictions", Rate(activity.EvictionsPerSecond), Figures.Count(totals.Evictions));
+        table.AddRow("expirations", Rate(activity.ExpirationsPerSecond), Figures.Count(totals.Expirations));
         return table;
     }
 

@@ -9,8 +9,8 @@ internal static class StatisticsReport
     /// <summary>Returns all collections: first the default collection, with everything that the others do not contain.</summary>
     public static IReadOnlyList<CollectionStatistics> AllCollections(StoreStatistics statistics)
     {
-        long entries = statistics.Entries - statistics.Collections.Sum(collection => collection.Entries);
-        long bytes = statistics.Bytes - statistics.Collections.Sum(collection => collection.Bytes);
+        long entries = statistics.Totals.Entries - statistics.Collections.Sum(collection => collection.Entries);
+        long bytes = statistics.Totals.Bytes - statistics.Collections.Sum(collection => collection.Bytes);
         return [new CollectionStatistics("", Math.Max(0, entries), Math.Max(0, bytes), 0, StoreRegion.Evict), .. statistics.Collections];
     }
 
@@ -31,7 +31,7 @@ internal static class StatisticsReport
         }
 
         writer.WriteNumber("failedCheckpoints"u8, statistics.FailedCheckpoints);
-        WriteCounters(writer, statistics);
+        WriteCounters(writer, statistics.Totals);
         writer.WriteStartArray("collections"u8);
         foreach (CollectionStatistics collection in AllCollections(statistics))
         {
@@ -91,6 +91,7 @@ internal static class StatisticsReport
 
     private static IEnumerable<(string Name, string Text)> Describe(StoreStatistics statistics)
     {
+        PartitionStatistics totals = statistics.Totals;
         yield return ("file", $"{Figures.Bytes(statistics.FileBytes)}{Growth(statistics)}, since {Figures.Moment(statistics.CreatedAt)}");
         if (statistics.GrowthFailure is { } failure)
         {
@@ -103,18 +104,18 @@ internal static class StatisticsReport
         }
 
         yield return ("openings", $"{Figures.Count(statistics.Openings)}, this one included");
-        yield return ("entries", $"{Figures.Count(statistics.Entries)} ({Figures.Percent(Part(statistics.Entries, statistics.IndexSlots))} of the index)");
-        yield return ("bytes", $"{Figures.Bytes(statistics.Bytes)} ({Figures.Percent(Fill(statistics))} of the segments)");
+        yield return ("entries", $"{Figures.Count(totals.Entries)} ({Figures.Percent(Part(totals.Entries, statistics.IndexSlots))} of the index)");
+        yield return ("bytes", $"{Figures.Bytes(totals.Bytes)} ({Figures.Percent(Fill(statistics))} of the segments)");
         yield return ("segments", $"{Figures.Count(statistics.Segments)} of {Figures.Bytes(statistics.BytesPerSegment)}, {Figures.Count(statistics.FreeSegments)} free");
-        string ratio = statistics.Hits + statistics.Misses == 0 ? "" : $", hit ratio {Figures.Percent(statistics.HitRatio)}";
-        yield return ("gets", $"{Figures.Count(statistics.Hits)} hits, {Figures.Count(statistics.Misses)} misses{ratio}");
-        yield return ("sets", $"{Figures.Count(statistics.Sets)}, {Figures.Count(statistics.Declined + statistics.Dropped)} could not be stored");
-        yield return ("removals", Figures.Count(statistics.Removals));
-        yield return ("evictions", $"{Figures.Count(statistics.Evictions)}, {Figures.Count(statistics.GhostHits)} came back soon after");
-        yield return ("expirations", Figures.Count(statistics.Expirations));
-        yield return ("lock waits", Figures.Count(statistics.LockWaits));
-        yield return ("recoveries", $"{Figures.Count(statistics.Recoveries)} after the death of a process");
-        yield return ("damaged", $"{Figures.Count(statistics.DamagedEntries)} entries found and removed");
+        string ratio = totals.Hits + totals.Misses == 0 ? "" : $", hit ratio {Figures.Percent(totals.HitRatio)}";
+        yield return ("gets", $"{Figures.Count(totals.Hits)} hits, {Figures.Count(totals.Misses)} misses{ratio}");
+        yield return ("sets", $"{Figures.Count(totals.Sets)}, {Figures.Count(totals.Declined + totals.Dropped)} could not be stored");
+        yield return ("removals", Figures.Count(totals.Removals));
+        yield return ("evictions", $"{Figures.Count(totals.Evictions)}, {Figures.Count(totals.GhostHits)} came back soon after");
+        yield return ("expirations", Figures.Count(totals.Expirations));
+        yield return ("lock waits", Figures.Count(totals.LockWaits));
+        yield return ("recoveries", $"{Figures.Count(totals.Recoveries)} after the death of a process");
+        yield return ("damaged", $"{Figures.Count(totals.DamagedEntries)} entries found and removed");
     }
 
     /// <summary>Returns the maximum size of the file, if the file can grow by at least one segment.</summary>
@@ -124,7 +125,7 @@ internal static class StatisticsReport
             : "";
 
     /// <summary>Returns the ratio of live bytes to the capacity of the segments.</summary>
-    public static double Fill(StoreStatistics statistics) => Part(statistics.Bytes, (long)statistics.Segments * statistics.BytesPerSegment);
+    public static double Fill(StoreStatistics statistics) => Part(statistics.Totals.Bytes, (long)statistics.Segments * statistics.BytesPerSegment);
 
     private static double Part(long part, long whole) => whole == 0 ? 0 : (double)part / whole;
 

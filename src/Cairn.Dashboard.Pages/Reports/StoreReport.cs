@@ -18,28 +18,29 @@ internal static class StoreReport
     /// <summary>Writes the statistics of a store.</summary>
     public static void WriteNow(Utf8JsonWriter writer, StoreStatistics statistics)
     {
+        PartitionStatistics totals = statistics.Totals;
         writer.WriteStartObject("store"u8);
-        writer.WriteNumber("entries"u8, statistics.Entries);
-        writer.WriteNumber("bytes"u8, statistics.Bytes);
-        writer.WriteNumber("segmentBytes"u8, statistics.SegmentBytes);
+        writer.WriteNumber("entries"u8, totals.Entries);
+        writer.WriteNumber("bytes"u8, totals.Bytes);
+        writer.WriteNumber("segmentBytes"u8, totals.SegmentBytes);
         writer.WriteNumber("capacityBytes"u8, (long)statistics.Segments * statistics.BytesPerSegment);
         writer.WriteNumber("fileBytes"u8, statistics.FileBytes);
         writer.WriteNumber("maxCapacityBytes"u8, statistics.MaxCapacityBytes);
         writer.WriteNumber("indexSlots"u8, statistics.IndexSlots);
         writer.WriteNumber("partitions"u8, statistics.Partitions.Count);
         writer.WriteNumber("openings"u8, statistics.Openings);
-        writer.WriteNumber("hits"u8, statistics.Hits);
-        writer.WriteNumber("misses"u8, statistics.Misses);
-        writer.WriteNumber("sets"u8, statistics.Sets);
-        writer.WriteNumber("removals"u8, statistics.Removals);
-        writer.WriteNumber("evictions"u8, statistics.Evictions);
-        writer.WriteNumber("expirations"u8, statistics.Expirations);
-        writer.WriteNumber("expiredBytes"u8, statistics.ExpiredBytes);
-        writer.WriteNumber("ghostHits"u8, statistics.GhostHits);
-        writer.WriteNumber("declined"u8, statistics.Declined);
-        writer.WriteNumber("lockWaits"u8, statistics.LockWaits);
-        writer.WriteNumber("recoveries"u8, statistics.Recoveries);
-        writer.WriteNumber("damagedEntries"u8, statistics.DamagedEntries);
+        writer.WriteNumber("hits"u8, totals.Hits);
+        writer.WriteNumber("misses"u8, totals.Misses);
+        writer.WriteNumber("sets"u8, totals.Sets);
+        writer.WriteNumber("removals"u8, totals.Removals);
+        writer.WriteNumber("evictions"u8, totals.Evictions);
+        writer.WriteNumber("expirations"u8, totals.Expirations);
+        writer.WriteNumber("expiredBytes"u8, totals.ExpiredBytes);
+        writer.WriteNumber("ghostHits"u8, totals.GhostHits);
+        writer.WriteNumber("declined"u8, totals.Declined);
+        writer.WriteNumber("lockWaits"u8, totals.LockWaits);
+        writer.WriteNumber("recoveries"u8, totals.Recoveries);
+        writer.WriteNumber("damagedEntries"u8, totals.DamagedEntries);
         writer.WriteNumber("createdMs"u8, statistics.CreatedAt.ToUnixTimeMilliseconds());
         writer.WriteEndObject();
     }
@@ -50,7 +51,7 @@ internal static class StoreReport
         SegmentUse[] segments = store.GetSegments();
         StoreStatistics statistics = store.GetStatistics();
         writer.WriteNumber("bytesPerSegment"u8, statistics.BytesPerSegment);
-        writer.WriteNumber("liveBytes"u8, statistics.Bytes);
+        writer.WriteNumber("liveBytes"u8, statistics.Totals.Bytes);
         writer.WriteString("map"u8, string.Concat(segments.Select(LetterOf)));
         writer.WriteStartArray("fill"u8);
         foreach (SegmentUse segment in segments)

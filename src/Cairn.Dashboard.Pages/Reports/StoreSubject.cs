@@ -60,7 +60,7 @@ internal sealed class StoreSubject : IDashboardSubject, IDisposable
     private bool Read(int range, long[] row)
     {
         StoreStatistics s = _store.GetStatistics();
-        ((ReadOnlySpan<long>)[s.Hits, s.Misses, s.Sets, s.Removals, s.Evictions, s.Expirations, s.Entries, s.Bytes, s.SegmentBytes, s.Openings]).CopyTo(row);
+        ((ReadOnlySpan<long>)[s.Totals.Hits, s.Totals.Misses, s.Totals.Sets, s.Totals.Removals, s.Totals.Evictions, s.Totals.Expirations, s.Totals.Entries, s.Totals.Bytes, s.Totals.SegmentBytes, s.Openings]).CopyTo(row);
         return true;
     }
 }

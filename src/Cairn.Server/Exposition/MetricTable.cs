@@ -34,8 +34,8 @@ internal static class MetricTable
         Counter("cairn.authentication.failures", "", "Clients of memcached's protocol that gave a wrong user or password.", s => s.Memcached.AuthenticationErrors),
 
         // --- The store, with the operations of all processes ---
-        Gauge("cairn.store.entries", "", "Entries in the store.", s => s.Store.Entries),
-        Gauge("cairn.store.entries.size", "By", "Bytes of the entries in the store: keys, values and headers.", s => s.Store.Bytes),
+        Gauge("cairn.store.entries", "", "Entries in the store.", s => s.Store.Totals.Entries),
+        Gauge("cairn.store.entries.size", "By", "Bytes of the entries in the store: keys, values and headers.", s => s.Store.Totals.Bytes),
         Gauge("cairn.store.file.size", "By", "Size of the store's file.", s => s.Store.FileBytes),
         Gauge("cairn.store.file.limit", "By", "Size that the store's file may grow to.", s => s.Store.MaxCapacityBytes),
         Gauge("cairn.store.segments", "", "Segments of the store's file, used and free.", Segments),
@@ -44,19 +44,19 @@ internal static class MetricTable
         Gauge("cairn.store.partitions", "", "Partitions of the store.", s => s.Store.Partitions.Count),
         Gauge("cairn.store.openings", "", "Processes that have the store open, or openings within one.", s => s.Store.Openings),
         Counter("cairn.store.reads", "", "Reads of the store by result, by all processes since it was created.", Reads),
-        Counter("cairn.store.writes", "", "Values written to the store, by all processes since it was created.", s => s.Store.Sets),
-        Counter("cairn.store.removals", "", "Values removed from the store by request.", s => s.Store.Removals),
-        Counter("cairn.store.evictions", "", "Entries evicted to make room.", s => s.Store.Evictions),
-        Counter("cairn.store.displacements", "", "Of the evictions, those because the index had no room where a key belongs.", s => s.Store.Displacements),
-        Counter("cairn.store.expirations", "", "Entries removed, or replaced, after they had expired.", s => s.Store.Expirations),
-        Gauge("cairn.store.expired.size", "By", "Bytes of expired entries whose room is not free yet, because live entries are in the same segments.", s => s.Store.ExpiredBytes),
-        Counter("cairn.store.ghost_hits", "", "Keys that came back soon after their eviction.", s => s.Store.GhostHits),
-        Counter("cairn.store.declined_writes", "", "Writes that found no room, because everything was pinned.", s => s.Store.Declined),
-        Counter("cairn.store.dropped_writes", "", "Writes that did not get the lock in time and only removed the earlier value.", s => s.Store.Dropped),
-        Counter("cairn.store.lock_waits", "", "Times that an operation had to wait for a partition's lock.", s => s.Store.LockWaits),
-        Counter("cairn.store.recoveries", "", "Times that a partition was repaired after a process died in the middle of a write.", s => s.Store.Recoveries),
+        Counter("cairn.store.writes", "", "Values written to the store, by all processes since it was created.", s => s.Store.Totals.Sets),
+        Counter("cairn.store.removals", "", "Values removed from the store by request.", s => s.Store.Totals.Removals),
+        Counter("cairn.store.evictions", "", "Entries evicted to make room.", s => s.Store.Totals.Evictions),
+        Counter("cairn.store.displacements", "", "Of the evictions, those because the index had no room where a key belongs.", s => s.Store.Totals.Displacements),
+        Counter("cairn.store.expirations", "", "Entries removed, or replaced, after they had expired.", s => s.Store.Totals.Expirations),
+        Gauge("cairn.store.expired.size", "By", "Bytes of expired entries whose room is not free yet, because live entries are in the same segments.", s => s.Store.Totals.ExpiredBytes),
+        Counter("cairn.store.ghost_hits", "", "Keys that came back soon after their eviction.", s => s.Store.Totals.GhostHits),
+        Counter("cairn.store.declined_writes", "", "Writes that found no room, because everything was pinned.", s => s.Store.Totals.Declined),
+        Counter("cairn.store.dropped_writes", "", "Writes that did not get the lock in time and only removed the earlier value.", s => s.Store.Totals.Dropped),
+        Counter("cairn.store.lock_waits", "", "Times that an operation had to wait for a partition's lock.", s => s.Store.Totals.LockWaits),
+        Counter("cairn.store.recoveries", "", "Times that a partition was repaired after a process died in the middle of a write.", s => s.Store.Totals.Recoveries),
         Gauge("cairn.store.failed_checkpoints", "", "Attempts to make a snapshot that have failed since the last one was made; the log grows.", s => s.Store.FailedCheckpoints),
-        Counter("cairn.store.damaged_entries", "", "Entries found to be damaged, and removed.", s => s.Store.DamagedEntries),
+        Counter("cairn.store.damaged_entries", "", "Entries found to be damaged, and removed.", s => s.Store.Totals.DamagedEntries),
         Gauge("cairn.collection.entries", "", "Entries of each named collection.", s => Collections(s, collection => collection.Entries)),
         Gauge("cairn.collection.entries.size", "By", "Bytes of the entries of each named collection.", s => Collections(s, collection => collection.Bytes)),
 
@@ -147,8 +147,8 @@ internal static class MetricTable
 
     private static IEnumerable<Sample> Reads(ServerSnapshot snapshot) =>
     [
-        new(snapshot.Store.Hits, ("result", "hit")),
-        new(snapshot.Store.Misses, ("result", "miss")),
+        new(snapshot.Store.Totals.Hits, ("result", "hit")),
+        new(snapshot.Store.Totals.Misses, ("result", "miss")),
     ];
 
     private static IEnumerable<Sample> Collections(ServerSnapshot snapshot, Func<CollectionStatistics, long> of) =>

@@ -56,7 +56,7 @@ internal static class StoreAccess
                 ? $"The store lies in memory ({size}) and goes with the server."
                 : string.Create(
                     CultureInfo.InvariantCulture,
-                    $"The store is '{path}' ({size}) and holds {statistics.Entries:N0} {(statistics.Entries == 1 ? "entry" : "entries")}."));
+                    $"The store is '{path}' ({size}) and holds {statistics.Totals.Entries:N0} {(statistics.Totals.Entries == 1 ? "entry" : "entries")}."));
         return store;
     }
 

@@ -186,8 +186,8 @@ internal sealed unsafe partial class MemcachedSession
             ("log_watchers", "0"),
             ("unexpected_napi_ids", "0"),
             ("round_robin_fallback", "0"),
-            ("bytes", Text(store.Bytes)),
-            ("curr_items", Text(store.Entries)),
+            ("bytes", Text(store.Totals.Bytes)),
+            ("curr_items", Text(store.Totals.Entries)),
             ("total_items", Text(counts.Sets)),
             ("slab_global_page_pool", Text(store.FreeSegments)),
             ("expired_unfetched", Text(counts.ExpirationsUnread)),
@@ -278,22 +278,22 @@ internal sealed unsafe partial class MemcachedSession
     {
         StoreStatistics store = _store.GetStatistics();
         StoreCounts counts = _sessions.StoreCountsSinceReset(store);
-        return store.Entries == 0
+        return store.Totals.Entries == 0
             ? []
             :
             [
-                ("items:1:number", Text(store.Entries)),
+                ("items:1:number", Text(store.Totals.Entries)),
                 ("items:1:number_hot", "0"),
                 ("items:1:number_warm", "0"),
-                ("items:1:number_cold", Text(store.Entries)),
+                ("items:1:number_cold", Text(store.Totals.Entries)),
                 ("items:1:age_hot", "0"),
                 ("items:1:age_warm", "0"),
                 ("items:1:age", "0"),
-                ("items:1:mem_requested", Text(store.Bytes)),
+                ("items:1:mem_requested", Text(store.Totals.Bytes)),
                 ("items:1:evicted", Text(counts.Evictions)),
                 ("items:1:evicted_nonzero", "0"),
                 ("items:1:evicted_time", "0"),
-                ("items:1:outofmemory", Text(store.Declined)),
+                ("items:1:outofmemory", Text(store.Totals.Declined)),
                 ("items:1:tailrepairs", "0"),
                 ("items:1:reclaimed", Text(counts.Reclaimed)),
                 ("items:1:expired_unfetched", Text(counts.ExpirationsUnread)),
@@ -308,7 +308,7 @@ internal sealed unsafe partial class MemcachedSession
                 ("items:1:direct_reclaims", "0"),
                 ("items:1:hits_to_hot", "0"),
                 ("items:1:hits_to_warm", "0"),
-                ("items:1:hits_to_cold", Text(store.Hits)),
+                ("items:1:hits_to_cold", Text(store.Totals.Hits)),
                 ("items:1:hits_to_temp", "0"),
             ];
     }
@@ -324,8 +324,8 @@ internal sealed unsafe partial class MemcachedSession
             ("1:chunks_per_page", Text(perPage)),
             ("1:total_pages", Text(store.Segments)),
             ("1:total_chunks", Text(perPage * store.Segments)),
-            ("1:used_chunks", Text(store.Entries)),
-            ("1:free_chunks", Text(Math.Max(0, (perPage * store.Segments) - store.Entries))),
+            ("1:used_chunks", Text(store.Totals.Entries)),
+            ("1:free_chunks", Text(Math.Max(0, (perPage * store.Segments) - store.Totals.Entries))),
             ("1:free_chunks_end", "0"),
             ("1:get_hits", Text(counters.GetHits)),
             ("1:cmd_set", Text(counters.Sets)),

@@ -25,7 +25,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     {
         Store = store;
         Options = options;
-        _storeAtReset = StoreCounts.Of(store.GetStatistics());
+        _storeAtReset = StoreCounts.Of(store.GetStatistics().Totals);
         StartedAt = options.Clock.GetUtcNow();
         _startedAt = options.Clock.GetTimestamp();
         _counters = new ThreadLocal<MemcachedCounters>(AddCounters);
@@ -133,7 +133,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     {
         lock (_countersLock)
         {
-            return StoreCounts.Of(statistics).Minus(_storeAtReset);
+            return StoreCounts.Of(statistics.Totals).Minus(_storeAtReset);
         }
     }
 
@@ -142,7 +142,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     {
         lock (_countersLock)
         {
-            _storeAtReset = StoreCounts.Of(Store.GetStatistics());
+            _storeAtReset = StoreCounts.Of(Store.GetStatistics().Totals);
             var now = new MemcachedCounters();
             AddAll(now);
             now.Add(_atReset, -1);

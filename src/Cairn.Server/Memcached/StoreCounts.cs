@@ -9,8 +9,8 @@ namespace Cairn.Server.Memcached;
 /// <param name="ExpirationsUnread">The number of these values that were never read.</param>
 internal readonly record struct StoreCounts(long Sets, long Evictions, long EvictionsUnread, long Reclaimed, long ExpirationsUnread)
 {
-    public static StoreCounts Of(StoreStatistics statistics) => new(
-        statistics.Sets, statistics.Evictions, statistics.EvictionsUnread, statistics.ExpirationsReclaimed, statistics.ExpirationsUnread);
+    public static StoreCounts Of(PartitionStatistics totals) => new(
+        totals.Sets, totals.Evictions, totals.EvictionsUnread, totals.ExpirationsReclaimed, totals.ExpirationsUnread);
 
     public StoreCounts Minus(in StoreCounts other) => new(
         Sets - other.Sets, Evictions - other.Evictions, EvictionsUnread - other.EvictionsUnread, Reclaimed - other.Reclaimed,

@@ -90,7 +90,7 @@ internal sealed class RespStatistics(RespServer server)
     private static Numbers OfStore(CairnStore store)
     {
         StoreStatistics statistics = store.GetStatistics();
-        return default(Numbers) with { Expired = statistics.Expirations, Evicted = statistics.Evictions };
+        return default(Numbers) with { Expired = statistics.Totals.Expirations, Evicted = statistics.Totals.Evictions };
     }
 
     private CommandNumbers Sum(int command)

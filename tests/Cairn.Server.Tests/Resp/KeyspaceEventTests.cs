@@ -134,7 +134,7 @@ public partial class KeyspaceEventTests
         }
 
         List<(string Key, string Event)> events = EventsOf(subscriber);
-        Assert.Equal(host.Store.GetStatistics().Evictions, events.Count);
+        Assert.Equal(host.Store.GetStatistics().Totals.Evictions, events.Count);
         HashSet<string> evicted = [.. events.Where(each => each.Event == "evicted").Select(each => each.Key)];
         Assert.Equal(events.Count, evicted.Count);
         Assert.NotEmpty(evicted);
@@ -152,7 +152,7 @@ public partial class KeyspaceEventTests
             books.Set($"{i}", new byte[900]);
         }
 
-        Assert.True(host.Store.GetStatistics().Evictions > 0);
+        Assert.True(host.Store.GetStatistics().Totals.Evictions > 0);
         Assert.Empty(EventsOf(subscriber));
     }
 

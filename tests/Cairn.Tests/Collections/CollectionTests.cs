@@ -178,7 +178,7 @@ public sealed class CollectionTests : StoreTest
         Assert.True(Store.ClearAll());
         Assert.Empty(Cache.Entries());
         Assert.Empty(books.Entries());
-        Assert.Equal(0, Store.GetStatistics().Entries);
+        Assert.Equal(0, Store.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -214,10 +214,10 @@ public sealed class CollectionTests : StoreTest
         StoreStatistics after = Store.GetStatistics();
 
         // No segment is reclaimed: all segments keep their state.
-        Assert.Equal(before.SegmentBytes, after.SegmentBytes);
-        Assert.Equal(before.Removals, after.Removals);
-        Assert.Equal(0, after.Entries);
-        Assert.Equal(0, after.Bytes);
+        Assert.Equal(before.Totals.SegmentBytes, after.Totals.SegmentBytes);
+        Assert.Equal(before.Totals.Removals, after.Totals.Removals);
+        Assert.Equal(0, after.Totals.Entries);
+        Assert.Equal(0, after.Totals.Bytes);
     }
 
     [Fact]
@@ -238,7 +238,7 @@ public sealed class CollectionTests : StoreTest
             Cache.Clear();
         }
 
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
     }
 
     [Fact]

@@ -92,7 +92,7 @@ public sealed unsafe class SecrecyTests : StoreTest
 
         Assert.Null(cache.GetString("role:mallory"));
         Assert.Equal("administrator", cache.GetString("role:alice"));
-        Assert.Equal(1, store.GetStatistics().DamagedEntries);
+        Assert.Equal(1, store.GetStatistics().Totals.DamagedEntries);
         Assert.Equal(WriteStatus.Stored, cache.Add("role:mallory", "guest"u8)); // The forged entry is removed.
     }
 

@@ -59,8 +59,8 @@ public sealed unsafe class DamagedEntryTests : StoreTest
 
         StoreStatistics statistics = Store.GetStatistics();
 
-        Assert.Equal(long.MaxValue, statistics.Sets);
-        Assert.Equal(long.MinValue, statistics.Evictions);
+        Assert.Equal(long.MaxValue, statistics.Totals.Sets);
+        Assert.Equal(long.MinValue, statistics.Totals.Evictions);
         Assert.Equal(9999, statistics.CreatedAt.Year);
     }
 

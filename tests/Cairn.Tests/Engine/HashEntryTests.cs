@@ -37,7 +37,7 @@ public sealed class HashEntryTests : StoreTest
         Assert.Equal([Cache.HashOf("key")], hashes[..count].ToArray());
         Assert.True(lease!.TrySet("value"u8));
         Assert.Equal("value"u8.ToArray(), Cache.Get("key"));
-        Assert.Equal(1, Store.GetStatistics().Entries);
+        Assert.Equal(1, Store.GetStatistics().Totals.Entries);
     }
 
     [Fact]

@@ -163,8 +163,8 @@ public sealed class HoldTests : IDisposable
         Assert.True(_store.Engine.TryHold(all));
         _store.Engine.EndHold(all);
         Assert.Equal("after 7"u8.ToArray(), _other.DefaultCollection.Get("key:7"));
-        Assert.Equal(Keys, _store.GetStatistics().Entries);
-        Assert.True(_store.GetStatistics().Recoveries >= _store.PartitionCount);
+        Assert.Equal(Keys, _store.GetStatistics().Totals.Entries);
+        Assert.True(_store.GetStatistics().Totals.Recoveries >= _store.PartitionCount);
     }
 
     private static void RunOnThread(Action action)

@@ -48,7 +48,7 @@ public sealed class RetractionWithoutLockTests : IDisposable
         Assert.True(isRemoved);
         Assert.Equal(WriteStatus.NotFound, status);
         Assert.False(_other.DefaultCollection.Contains("key"));
-        Assert.Equal(0, _holder.GetStatistics().Entries);
+        Assert.Equal(0, _holder.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -62,7 +62,7 @@ public sealed class RetractionWithoutLockTests : IDisposable
         Assert.True(script.HasRun);
         Assert.True(isSet);
         Assert.Equal("2", _other.DefaultCollection.GetString("key"));
-        Assert.Equal(1, _holder.GetStatistics().Entries);
+        Assert.Equal(1, _holder.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -77,7 +77,7 @@ public sealed class RetractionWithoutLockTests : IDisposable
         Assert.True(script.HasRun);
         Assert.True(isRemovedByOther);
         Assert.False(isRemovedByHolder);
-        Assert.Equal(0, _holder.GetStatistics().Entries);
+        Assert.Equal(0, _holder.GetStatistics().Totals.Entries);
     }
 
     [Fact]

@@ -21,7 +21,7 @@ public sealed unsafe class EntryObserverTests : StoreTest
         HashSet<string> evicted = [.. _departures.Of(EntryDeparture.Evicted)];
         Assert.Equal(_departures.Count, evicted.Count);
         Assert.NotEmpty(evicted);
-        Assert.Equal(Store.GetStatistics().Evictions, evicted.Count);
+        Assert.Equal(Store.GetStatistics().Totals.Evictions, evicted.Count);
         Assert.All(Enumerable.Range(0, written), i => Assert.NotEqual(Cache.Contains($"{i}"), evicted.Contains($"{i}")));
     }
 
@@ -36,8 +36,8 @@ public sealed unsafe class EntryObserverTests : StoreTest
         }
 
         StoreStatistics statistics = store.GetStatistics();
-        Assert.True(statistics.Displacements > 0);
-        Assert.Equal(statistics.Evictions, _departures.Of(EntryDeparture.Evicted).Count);
+        Assert.True(statistics.Totals.Displacements > 0);
+        Assert.Equal(statistics.Totals.Evictions, _departures.Of(EntryDeparture.Evicted).Count);
     }
 
     [Fact]
@@ -117,7 +117,7 @@ public sealed unsafe class EntryObserverTests : StoreTest
             }
         }
 
-        Assert.True(Store.GetStatistics().Evictions > 0);
+        Assert.True(Store.GetStatistics().Totals.Evictions > 0);
         Assert.Equal(0, _departures.Count);
     }
 

@@ -28,10 +28,10 @@ public sealed class EvictionTests : StoreTest
 
         StoreAudit.Check(store);
         StoreStatistics statistics = store.GetStatistics();
-        Assert.Equal(found, statistics.Entries);
-        Assert.True(statistics.Bytes > capacityBytes / 2, $"only {statistics.Bytes:N0} bytes are used");
-        Assert.Equal(0, statistics.DamagedEntries);
-        Assert.Equal(0, statistics.Declined);
+        Assert.Equal(found, statistics.Totals.Entries);
+        Assert.True(statistics.Totals.Bytes > capacityBytes / 2, $"only {statistics.Totals.Bytes:N0} bytes are used");
+        Assert.Equal(0, statistics.Totals.DamagedEntries);
+        Assert.Equal(0, statistics.Totals.Declined);
     }
 
     [Fact]
@@ -62,8 +62,8 @@ public sealed class EvictionTests : StoreTest
         }
 
         StoreStatistics statistics = store.GetStatistics();
-        Assert.True(statistics.Displacements > 0);
-        Assert.InRange(statistics.Entries, 1, statistics.IndexSlots);
+        Assert.True(statistics.Totals.Displacements > 0);
+        Assert.InRange(statistics.Totals.Entries, 1, statistics.IndexSlots);
         int found = 0;
         for (int i = 0; i < 50_000; i++)
         {
@@ -74,7 +74,7 @@ public sealed class EvictionTests : StoreTest
             }
         }
 
-        Assert.Equal(statistics.Entries, found);
+        Assert.Equal(statistics.Totals.Entries, found);
     }
 
     [Fact]
@@ -95,7 +95,7 @@ public sealed class EvictionTests : StoreTest
         }
 
         StoreAudit.Check(Store);
-        Assert.Equal(0, Store.GetStatistics().Declined);
+        Assert.Equal(0, Store.GetStatistics().Totals.Declined);
     }
 
     [Fact]
@@ -141,7 +141,7 @@ public sealed class EvictionTests : StoreTest
             }
         }
 
-        Assert.True(Store.GetStatistics().GhostHits > 0);
+        Assert.True(Store.GetStatistics().Totals.GhostHits > 0);
     }
 
     [Fact]
@@ -193,7 +193,7 @@ public sealed class EvictionTests : StoreTest
 
         StoreStatistics statistics = store.GetStatistics();
         Assert.All(statistics.Partitions, p => Assert.True(p.SegmentBytes >= 4 * statistics.BytesPerSegment));
-        Assert.Equal(0, statistics.DamagedEntries);
+        Assert.Equal(0, statistics.Totals.DamagedEntries);
         StoreAudit.Check(store);
     }
 }

@@ -72,7 +72,7 @@ public sealed class FullDiskTests : StoreTest
         int found = Enumerable.Range(0, written).Count(i => cache.Contains($"{i}"));
         Assert.Contains("is full", statistics.GrowthFailure, StringComparison.Ordinal);
         Assert.InRange(statistics.FileBytes, capacityBytes + 1, diskBytes);
-        Assert.Equal(written - statistics.Evictions, found);
+        Assert.Equal(written - statistics.Totals.Evictions, found);
         Assert.InRange(found * (long)ValueBytes, statistics.FileBytes / 2, statistics.FileBytes);
         StoreAudit.Check(store);
     }

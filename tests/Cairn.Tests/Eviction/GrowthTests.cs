@@ -19,7 +19,7 @@ public sealed class GrowthTests : StoreTest
         Assert.InRange(before, Least / 2, Least);
 
         int stored = 0;
-        while (store.GetStatistics().Evictions == 0)
+        while (store.GetStatistics().Totals.Evictions == 0)
         {
             Assert.True(store.DefaultCollection.Set($"{stored}", TestBytes.Of(2000)));
             stored++;
@@ -75,7 +75,7 @@ public sealed class GrowthTests : StoreTest
             Assert.Equal(TestBytes.Of(2000, seed: i), (i % 3 == 0 ? grower : other).DefaultCollection.Get($"{i}"));
         }
 
-        Assert.Equal(0, grower.GetStatistics().Evictions);
+        Assert.Equal(0, grower.GetStatistics().Totals.Evictions);
         Assert.Equal(grower.GetStatistics().FileBytes, other.GetStatistics().FileBytes);
     }
 

@@ -58,7 +58,7 @@ public sealed class KeepLimitsTests : StoreTest
         Clock.Advance(TimeSpan.FromMinutes(2));
 
         Assert.InRange(FillUp(sessions, 100, Expiration.After(TimeSpan.FromMinutes(1)), prefix: "second "), kept * 9 / 10, kept);
-        Assert.Equal(kept, Store.GetStatistics().Expirations);
+        Assert.Equal(kept, Store.GetStatistics().Totals.Expirations);
     }
 
     [Fact]
@@ -193,7 +193,7 @@ public sealed class KeepLimitsTests : StoreTest
         Assert.Equal(kept, listed.Count);
         Assert.All(Enumerable.Range(0, kept), i => Assert.Equal(BitConverter.GetBytes((long)i), accounts.Get($"{i}")));
         Assert.All(Enumerable.Range(0, kept), i => Assert.True(accounts.Remove($"{i}")));
-        Assert.Equal(0, store.GetStatistics().Entries);
+        Assert.Equal(0, store.GetStatistics().Totals.Entries);
         StoreAudit.Check(store);
         store.Dispose();
 

@@ -21,7 +21,7 @@ public sealed class KeepTests : StoreTest
             Cache.Set($"flood {i}", TestBytes.Of(300));
         }
 
-        Assert.True(Store.GetStatistics().Evictions > 0);
+        Assert.True(Store.GetStatistics().Totals.Evictions > 0);
         for (int i = 0; i < 5_000; i++)
         {
             Assert.Equal(ValueOf(i, 200), accounts.Get($"account {i}"));

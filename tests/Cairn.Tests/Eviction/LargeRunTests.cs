@@ -22,7 +22,7 @@ public sealed class LargeRunTests : StoreTest
 
         Assert.All(Enumerable.Range(0, 30), round => Assert.True(Cache.Contains($"kept {round}"), $"number {round} is lost"));
         Assert.Equal(TestBytes.Of(Large, seed: 79), Cache.Get("large"));
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
         StoreAudit.Check(Store);
     }
 
@@ -40,7 +40,7 @@ public sealed class LargeRunTests : StoreTest
             Assert.True(Cache.Contains("first") && Cache.Contains("second"), $"lost in round {round}");
         }
 
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
         StoreAudit.Check(Store);
     }
 
@@ -58,7 +58,7 @@ public sealed class LargeRunTests : StoreTest
         }
 
         Assert.True(Cache.Contains("kept"));
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
     }
 
     [Fact]

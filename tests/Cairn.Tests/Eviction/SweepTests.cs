@@ -24,15 +24,15 @@ public sealed class SweepTests : StoreTest
         Cache.Set("later", "value"u8, TimeSpan.FromHours(1));
         Clock.Advance(TimeSpan.FromMilliseconds(99));
         Assert.Equal(0, Store.SweepExpired().Removed);
-        Assert.Equal(202, Store.GetStatistics().Entries);
+        Assert.Equal(202, Store.GetStatistics().Totals.Entries);
 
         Clock.Advance(TimeSpan.FromMilliseconds(1));
         Sweep(Store);
 
         StoreStatistics statistics = Store.GetStatistics();
-        Assert.Equal(2, statistics.Entries);
-        Assert.Equal(200, statistics.Expirations);
-        Assert.Equal(0, statistics.Evictions);
+        Assert.Equal(2, statistics.Totals.Entries);
+        Assert.Equal(200, statistics.Totals.Expirations);
+        Assert.Equal(0, statistics.Totals.Evictions);
         Assert.Equal("value", Cache.GetString("stays"));
         Assert.Equal("value", Cache.GetString("later"));
         StoreAudit.Check(Store);
@@ -63,7 +63,7 @@ public sealed class SweepTests : StoreTest
             openings[random.Next(2)].SweepExpired();
 
             Assert.InRange(
-                store.GetStatistics().Entries,
+                store.GetStatistics().Totals.Entries,
                 deadlines.Count(deadline => deadline > Clock.Now),
                 deadlines.Count(deadline => deadline > Clock.Now - TimeSpan.FromSeconds(5)));
         }
@@ -113,18 +113,18 @@ public sealed class SweepTests : StoreTest
             Cache.Set($"short {expired++}", TestBytes.Of(1000), TimeSpan.FromSeconds(30));
         }
 
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
         Clock.Advance(Minute);
         if (isSwept)
         {
             Sweep(Store);
             StoreStatistics swept = Store.GetStatistics();
-            Assert.Equal(live, swept.Entries);
+            Assert.Equal(live, swept.Totals.Entries);
             Assert.True(swept.FreeSegments > 200, $"{swept.FreeSegments} segments are free");
         }
 
         Fill("new", expired / 2, Timeout.InfiniteTimeSpan);
-        Assert.Equal(0, Store.GetStatistics().Evictions);
+        Assert.Equal(0, Store.GetStatistics().Totals.Evictions);
         Assert.All(Enumerable.Range(0, live), i => Assert.True(Cache.Contains($"live {i}")));
         StoreAudit.Check(Store);
     }
@@ -138,20 +138,20 @@ public sealed class SweepTests : StoreTest
         }
 
         Cache.Set("100", TestBytes.Of(1000));
-        Assert.Equal(0, Store.GetStatistics().ExpiredBytes);
-        long before = Store.GetStatistics().Bytes;
+        Assert.Equal(0, Store.GetStatistics().Totals.ExpiredBytes);
+        long before = Store.GetStatistics().Totals.Bytes;
         Clock.Advance(2 * Minute);
         Sweep(Store);
 
         // Expired entries in segments of their own are free already. Each remaining entry has 1,000 bytes and an overhead of less than 50.
         StoreStatistics mixed = Store.GetStatistics();
-        Assert.Equal(200, mixed.Entries);
-        Assert.InRange(before - mixed.Bytes, 200 * 1000, 200 * 1050);
-        Assert.InRange(mixed.ExpiredBytes, 0, 200 * 1050);
+        Assert.Equal(200, mixed.Totals.Entries);
+        Assert.InRange(before - mixed.Totals.Bytes, 200 * 1000, 200 * 1050);
+        Assert.InRange(mixed.Totals.ExpiredBytes, 0, 200 * 1050);
 
         Cache.Clear();
         Fill("new", 20_000, Timeout.InfiniteTimeSpan);
-        Assert.Equal(0, Store.GetStatistics().ExpiredBytes);
+        Assert.Equal(0, Store.GetStatistics().Totals.ExpiredBytes);
         StoreAudit.Check(Store);
     }
 
@@ -167,10 +167,10 @@ public sealed class SweepTests : StoreTest
             Assert.NotNull(Cache.GetString("used"));
         }
 
-        Assert.Equal(1, Store.GetStatistics().Entries);
+        Assert.Equal(1, Store.GetStatistics().Totals.Entries);
         Clock.Advance(Minute);
         Sweep(Store);
-        Assert.Equal(0, Store.GetStatistics().Entries);
+        Assert.Equal(0, Store.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -183,7 +183,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(Minute);
         Sweep(Store);
 
-        Assert.Equal(1, Store.GetStatistics().Entries);
+        Assert.Equal(1, Store.GetStatistics().Totals.Entries);
         Assert.True(Store.GetStatistics().FreeSegments > free + 70);
         Assert.Equal(TestBytes.Of(200_000), Cache.Get("run that stays"));
         StoreAudit.Check(Store);
@@ -198,10 +198,10 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(TimeSpan.FromSeconds(10));
         store.DefaultCollection.Set("long", new SweepingStream(store, 70_000), 70_000, Minute);
 
-        Assert.Equal(1, store.GetStatistics().Entries);
+        Assert.Equal(1, store.GetStatistics().Totals.Entries);
         Clock.Advance(Minute);
         Sweep(store);
-        Assert.Equal(0, store.GetStatistics().Entries);
+        Assert.Equal(0, store.GetStatistics().Totals.Entries);
         StoreAudit.Check(store);
     }
 
@@ -217,7 +217,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(Minute);
         Sweep(Store);
 
-        Assert.Equal(100, Store.GetStatistics().Entries);
+        Assert.Equal(100, Store.GetStatistics().Totals.Entries);
         Assert.Equal(100, Assert.Single(Store.GetStatistics().Collections).Entries);
         Assert.All(Enumerable.Range(0, 300), i => Assert.Equal(i % 3 == 0, kept.Contains($"{i}")));
         StoreAudit.Check(Store);
@@ -235,7 +235,7 @@ public sealed class SweepTests : StoreTest
 
         Clock.Advance(Minute);
         Sweep(Store);
-        Assert.Equal(25, Store.GetStatistics().Entries);
+        Assert.Equal(25, Store.GetStatistics().Totals.Entries);
         Store.Dispose();
         StorePlatform.BootIdOverride = "11111111-2222-3333-4444-555555555555";
         try
@@ -244,7 +244,7 @@ public sealed class SweepTests : StoreTest
             kept = rebuilt.Collection("logged");
             Assert.All(Enumerable.Range(0, 50), i => Assert.Equal(i % 2 == 0, kept.Contains($"{i}")));
             Sweep(rebuilt);
-            Assert.Equal(25, rebuilt.GetStatistics().Entries);
+            Assert.Equal(25, rebuilt.GetStatistics().Totals.Entries);
             StoreAudit.Check(rebuilt);
         }
         finally
@@ -263,7 +263,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(Minute);
         Sweep(store);
 
-        Assert.Equal(1, store.GetStatistics().Entries);
+        Assert.Equal(1, store.GetStatistics().Totals.Entries);
         Assert.Equal("value", cache.GetString("stays"));
     }
 
@@ -286,12 +286,12 @@ public sealed class SweepTests : StoreTest
     public void Marker_of_a_lease_that_nobody_gave_back_is_swept_and_is_no_expired_entry()
     {
         Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out _));
-        Assert.Equal(1, Store.GetStatistics().Entries);
+        Assert.Equal(1, Store.GetStatistics().Totals.Entries);
         Clock.Advance(TimeSpan.FromMinutes(6));
         Sweep(Store);
 
-        Assert.Equal(0, Store.GetStatistics().Entries);
-        Assert.Equal(0, Store.GetStatistics().Expirations);
+        Assert.Equal(0, Store.GetStatistics().Totals.Entries);
+        Assert.Equal(0, Store.GetStatistics().Totals.Expirations);
     }
 
     [Fact]
@@ -308,7 +308,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(TimeSpan.FromMilliseconds(1));
         Sweep(store);
         Assert.False(cache.TryGetStale("key", new byte[8], out _));
-        Assert.Equal(0, store.GetStatistics().Entries);
+        Assert.Equal(0, store.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -317,7 +317,7 @@ public sealed class SweepTests : StoreTest
         Cache.Set("a", "value"u8, Minute);
         Clock.Advance(TimeSpan.FromDays(1));
         Sweep(Store);
-        Assert.Equal(0, Store.GetStatistics().Entries);
+        Assert.Equal(0, Store.GetStatistics().Totals.Entries);
 
         Clock.Advance(-TimeSpan.FromDays(1));
         Cache.Set("b", "value"u8, TimeSpan.FromSeconds(10));
@@ -325,7 +325,7 @@ public sealed class SweepTests : StoreTest
         Clock.Advance(TimeSpan.FromSeconds(10));
         Sweep(Store);
 
-        Assert.Equal(1, Store.GetStatistics().Entries);
+        Assert.Equal(1, Store.GetStatistics().Totals.Entries);
         Assert.True(Cache.Contains("c"));
     }
 
@@ -351,7 +351,7 @@ public sealed class SweepTests : StoreTest
             Assert.InRange(first.Looked + second.Looked, Count * 9 / 10, Count);
         }
 
-        Assert.Equal(Count * 9 / 10, Store.GetStatistics().Entries);
+        Assert.Equal(Count * 9 / 10, Store.GetStatistics().Totals.Entries);
         StoreAudit.Check(Store);
     }
 
@@ -414,8 +414,8 @@ public sealed class SweepTests : StoreTest
         CairnStore store = Open(Options with { Path = PathOf("by itself.cairn"), TimeProvider = TimeProvider.System, RemovesExpired = true });
         store.DefaultCollection.Set("key", "value"u8, TimeSpan.FromMilliseconds(1));
 
-        Assert.True(SpinWait.SpinUntil(() => store.GetStatistics().Entries == 0, TimeSpan.FromMinutes(2)));
-        Assert.Equal(1, store.GetStatistics().Expirations);
+        Assert.True(SpinWait.SpinUntil(() => store.GetStatistics().Totals.Entries == 0, TimeSpan.FromMinutes(2)));
+        Assert.Equal(1, store.GetStatistics().Totals.Expirations);
     }
 
     // A sweep needs several turns. A segment that was just swept waits two seconds, and a pause follows a turn without result.

@@ -26,7 +26,7 @@ public sealed class CompactTests : StoreTest
         CairnStore after = OpenAgain();
         Assert.Equal(before, Read(after));
         Assert.Equal((before.Count, 0, 0), (report.EntriesKept, report.EntriesDamaged, report.EntriesEvicted));
-        Assert.Equal(before.Count, after.GetStatistics().Entries);
+        Assert.Equal(before.Count, after.GetStatistics().Totals.Entries);
         Assert.True(verified.IsSound);
         Assert.Empty(verified.Findings);
         Assert.Equal((before.Count, 0, 0), (verified.Entries, verified.DeadEntries, verified.ExpiredEntries));
@@ -71,7 +71,7 @@ public sealed class CompactTests : StoreTest
             after.DefaultCollection.Set($"key:{i}", TestBytes.Of(1_000));
         }
 
-        Assert.Equal(40_000, after.GetStatistics().Entries);
+        Assert.Equal(40_000, after.GetStatistics().Totals.Entries);
     }
 
     [Fact]
@@ -97,7 +97,7 @@ public sealed class CompactTests : StoreTest
         }
 
         Cache.Set("long", TestBytes.Of(500_000));
-        long entries = Store.GetStatistics().Entries;
+        long entries = Store.GetStatistics().Totals.Entries;
         Store.Dispose();
 
         CompactReport report = StoreMaintenance.Compact(FilePath, new CompactOptions { MaxCapacityBytes = 2 << 20, TimeProvider = Clock });
@@ -106,7 +106,7 @@ public sealed class CompactTests : StoreTest
         Assert.InRange(report.EntriesKept, 600, 2_000);
         Assert.InRange(report.BytesAfter, 1 << 20, 2 << 20);
         CairnStore after = OpenAgain();
-        Assert.Equal(report.EntriesKept, after.GetStatistics().Entries);
+        Assert.Equal(report.EntriesKept, after.GetStatistics().Totals.Entries);
         Assert.False(after.DefaultCollection.Contains("long"));
     }
 
@@ -247,7 +247,7 @@ public sealed class CompactTests : StoreTest
         Compact();
 
         StoreStatistics statistics = OpenAgain().GetStatistics();
-        Assert.Equal((0, 0, 0, 0), (statistics.Hits, statistics.Sets, statistics.Evictions, statistics.Expirations));
+        Assert.Equal((0, 0, 0, 0), (statistics.Totals.Hits, statistics.Totals.Sets, statistics.Totals.Evictions, statistics.Totals.Expirations));
     }
 
     [Fact]
@@ -280,7 +280,7 @@ public sealed class CompactTests : StoreTest
 
         CairnStore opened = await opening;
         Assert.Equal("value", opened.DefaultCollection.GetString("key"));
-        Assert.Equal(1, opened.GetStatistics().Entries);
+        Assert.Equal(1, opened.GetStatistics().Totals.Entries);
         Assert.Equal(report.BytesAfter, opened.GetStatistics().FileBytes);
     }
 

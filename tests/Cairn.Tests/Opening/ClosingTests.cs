@@ -89,7 +89,7 @@ public sealed class ClosingTests : StoreTest
                     }
                 })),
             ];
-            while (keeping.GetStatistics().Sets < (round + 1) * 100)
+            while (keeping.GetStatistics().Totals.Sets < (round + 1) * 100)
             {
                 Thread.Yield();
             }
@@ -99,7 +99,7 @@ public sealed class ClosingTests : StoreTest
             await Task.WhenAll(workers);
             StoreAudit.Check(keeping);
             Assert.Equal(1, keeping.GetStatistics().Openings);
-            Assert.Equal(0, keeping.GetStatistics().Recoveries);
+            Assert.Equal(0, keeping.GetStatistics().Totals.Recoveries);
             keeping.Dispose();
         }
     }

@@ -185,7 +185,7 @@ public sealed class OpeningTests : StoreTest
         Assert.False(cache.Contains("key"));
         Assert.Empty(second.CollectionNames);
         Assert.False(second.Collection("books").Contains("42"));
-        Assert.Equal(0, second.GetStatistics().Entries);
+        Assert.Equal(0, second.GetStatistics().Totals.Entries);
         Assert.True(cache.Set("key", "new"u8));
         cache.TryGetInfo("key", out EntryInfo after);
         Assert.True(after.Version > before.Version);

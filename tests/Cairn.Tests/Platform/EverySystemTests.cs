@@ -124,7 +124,7 @@ public sealed class EverySystemTests : IDisposable
             }
 
             Assert.All(Enumerable.Range(0, 1000), i => Assert.Equal(TestBytes.Of(4000, i), (i % 2 == 0 ? second : first).DefaultCollection.Get($"{i}")));
-            Assert.Equal(0, first.GetStatistics().Evictions);
+            Assert.Equal(0, first.GetStatistics().Totals.Evictions);
         }
 
         using CairnStore next = CairnStore.Open(options);

@@ -112,7 +112,7 @@ public sealed unsafe class DamagedListTests : StoreTest
             }
         }
 
-        Assert.Equal(0, store.GetStatistics().Recoveries);
+        Assert.Equal(0, store.GetStatistics().Totals.Recoveries);
         pins.ForEach(pinned => pinned.Dispose());
     }
 

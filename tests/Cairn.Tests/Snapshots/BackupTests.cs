@@ -103,7 +103,7 @@ public sealed class BackupTests : LoggedStoreTest
         StoreMaintenance.Restore(BackupPath, NewOptions);
 
         CairnStore restored = Open(NewOptions);
-        Assert.Equal(1, restored.GetStatistics().Entries);
+        Assert.Equal(1, restored.GetStatistics().Totals.Entries);
         Assert.Equal(["books"], restored.CollectionNames.Where(name => name.Length > 0));
     }
 

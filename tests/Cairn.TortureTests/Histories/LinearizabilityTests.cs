@@ -40,7 +40,7 @@ public sealed class LinearizabilityTests(ITestOutputHelper output)
 
             crew.ExpectLinearizable(run);
             StoreAudit.Check(first, areBooksExact: false);
-            Assert.Equal(0, first.GetStatistics().DamagedEntries);
+            Assert.Equal(0, first.GetStatistics().Totals.DamagedEntries);
         }
     }
 
@@ -71,7 +71,7 @@ public sealed class LinearizabilityTests(ITestOutputHelper output)
             crew.ExpectLinearizable(run);
             StoreAudit.Check(store, areBooksExact: false);
             StoreStatistics statistics = store.GetStatistics();
-            Assert.Equal(0, statistics.DamagedEntries);
+            Assert.Equal(0, statistics.Totals.DamagedEntries);
             Assert.Equal(1, statistics.Openings);
         }
     }

@@ -76,14 +76,14 @@ public sealed class EngineInterleavingTests(ITestOutputHelper output)
             steps += result.Order.Actors.Count;
         }
 
-        long retractions = first.GetStatistics().Dropped;
+        long retractions = first.GetStatistics().Totals.Dropped;
         output.WriteLine($"{steps} steps in {runs} runs, {retractions} retractions without the lock");
         Assert.True(steps > 200L * runs, $"only {steps} steps in {runs} runs");
 
         // A long value that finds no room among the segments that others have reserved also retracts the old value without the lock.
         Assert.True(areBooksExact || retractions > 0, "nothing was retracted without the lock");
         crew.ExpectLinearizable(torture);
-        Assert.Equal(0, first.GetStatistics().DamagedEntries);
+        Assert.Equal(0, first.GetStatistics().Totals.DamagedEntries);
         StoreAudit.Check(first, areBooksExact && retractions == 0);
     }
 }

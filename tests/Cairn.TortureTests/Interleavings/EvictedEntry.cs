@@ -28,7 +28,7 @@ internal sealed unsafe class EvictedEntry
     public EvictedEntry(Stage stage, bool isUsed)
     {
         _stage = stage;
-        Fill(() => stage.Store.GetStatistics().Evictions > 0);
+        Fill(() => stage.Store.GetStatistics().Totals.Evictions > 0);
         stage.Store.DefaultCollection.Set(Key, Value);
         Use(isUsed ? Uses : 0, Key);
         stage.Keep();
@@ -88,7 +88,7 @@ internal sealed unsafe class EvictedEntry
     /// <summary>Returns the fault of the store at the end, or <see langword="null"/> if it has none.</summary>
     public string? FindFault(bool areBooksExact = true)
     {
-        long damaged = Store.GetStatistics().DamagedEntries;
+        long damaged = Store.GetStatistics().Totals.DamagedEntries;
         IReadOnlyList<string> faults = StoreAudit.FindFaults(Store, areBooksExact);
         return damaged > 0 ? $"{damaged} damaged entries were met." : faults.Count > 0 ? faults[0] : null;
     }

@@ -181,7 +181,7 @@ public sealed class PinInterleavingTests(ITestOutputHelper output) : IDisposable
         _stage.Reset();
         string? fault = null;
         return new Scene(
-            () => fault ?? (entry.Store.GetStatistics().DamagedEntries == 0 ? null : "Damage was met."),
+            () => fault ?? (entry.Store.GetStatistics().Totals.DamagedEntries == 0 ? null : "Damage was met."),
             () => entry.Recycle(defect),
             () => fault = pin());
     }

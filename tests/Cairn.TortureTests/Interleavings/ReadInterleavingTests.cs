@@ -198,7 +198,7 @@ public sealed class ReadInterleavingTests(ITestOutputHelper output) : IDisposabl
         _stage.Reset();
         string? fault = null;
         return new Scene(
-            () => fault ?? (entry.Store.GetStatistics().DamagedEntries == 0 ? null : "Damage was met."),
+            () => fault ?? (entry.Store.GetStatistics().Totals.DamagedEntries == 0 ? null : "Damage was met."),
             change,
             () => fault = findFault());
     }

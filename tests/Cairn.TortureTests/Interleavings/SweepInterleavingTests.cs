@@ -133,9 +133,9 @@ public sealed class SweepInterleavingTests : IDisposable
 
     private string? FaultOf(StoreStatistics statistics, long? entries, long? expirations) =>
         StoreAudit.FindFaults(_stage.Store, areBooksExact: true) is [var fault, ..] ? fault
-        : statistics.DamagedEntries > 0 ? $"{statistics.DamagedEntries} damaged entries were met."
-        : entries is not null && statistics.Entries != entries ? $"{statistics.Entries} entries are counted, not {entries}."
-        : expirations is not null && statistics.Expirations != expirations ? $"{statistics.Expirations} expirations are counted, not {expirations}."
+        : statistics.Totals.DamagedEntries > 0 ? $"{statistics.Totals.DamagedEntries} damaged entries were met."
+        : entries is not null && statistics.Totals.Entries != entries ? $"{statistics.Totals.Entries} entries are counted, not {entries}."
+        : expirations is not null && statistics.Totals.Expirations != expirations ? $"{statistics.Totals.Expirations} expirations are counted, not {expirations}."
         : null;
 
     private long DeadlineOf(string key) =>

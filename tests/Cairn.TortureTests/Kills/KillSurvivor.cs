@@ -91,10 +91,10 @@ internal sealed class KillSurvivor
             if (!isPartitionWritten)
             {
                 isPartitionWritten = true;
-                long declined = Store.GetStatistics().Declined;
+                long declined = Store.GetStatistics().Totals.Declined;
                 bool isStored = Store.DefaultCollection.Set(key, "written"u8);
                 Assert.True(
-                    isStored || Store.GetStatistics().Declined > declined,
+                    isStored || Store.GetStatistics().Totals.Declined > declined,
                     $"Partition {Store.DefaultCollection.PartitionOf(key)} could not be written within its time-out.");
                 Assert.Equal(isStored ? "written" : null, Store.DefaultCollection.GetString(key));
             }
@@ -104,16 +104,16 @@ internal sealed class KillSurvivor
     private void CheckStatistics()
     {
         StoreStatistics now = Store.GetStatistics();
-        Assert.InRange(now.Entries, 1, now.IndexSlots);
-        Assert.InRange(now.Bytes, 1, now.SegmentBytes);
-        Assert.InRange(now.SegmentBytes, 1, now.FileBytes);
+        Assert.InRange(now.Totals.Entries, 1, now.IndexSlots);
+        Assert.InRange(now.Totals.Bytes, 1, now.Totals.SegmentBytes);
+        Assert.InRange(now.Totals.SegmentBytes, 1, now.FileBytes);
         Assert.InRange(now.FreeSegments, 0, now.Segments);
         Assert.Equal(1, now.Openings);
-        Assert.Equal(0, now.DamagedEntries);
-        Assert.All(now.Partitions, partition => Assert.InRange(partition.Entries, 0, now.Entries));
+        Assert.Equal(0, now.Totals.DamagedEntries);
+        Assert.All(now.Partitions, partition => Assert.InRange(partition.Entries, 0, now.Totals.Entries));
         if (_before is { } before && before.CreatedAt == now.CreatedAt)
         {
-            Assert.True(now.Sets >= before.Sets && now.Recoveries >= before.Recoveries && now.Evictions >= before.Evictions);
+            Assert.True(now.Totals.Sets >= before.Totals.Sets && now.Totals.Recoveries >= before.Totals.Recoveries && now.Totals.Evictions >= before.Totals.Evictions);
         }
 
         _before = now;

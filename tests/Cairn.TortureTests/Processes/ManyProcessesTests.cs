@@ -37,7 +37,7 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
         crew.ExpectLinearizable(run);
         StoreAudit.Check(store, areBooksExact: false);
         StoreStatistics statistics = store.GetStatistics();
-        Assert.Equal((1, 0L, 0L, 0L), (statistics.Openings, statistics.DamagedEntries, statistics.Recoveries, statistics.Dropped));
+        Assert.Equal((1, 0L, 0L, 0L), (statistics.Openings, statistics.Totals.DamagedEntries, statistics.Totals.Recoveries, statistics.Totals.Dropped));
     }
 
     [Fact]

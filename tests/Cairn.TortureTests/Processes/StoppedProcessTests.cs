@@ -56,7 +56,7 @@ public sealed class StoppedProcessTests : IDisposable
         Assert.Equal("next", cache.GetString(keys.OfStopped));
         Assert.Equal(0, stopped.Finish());
         StoreAudit.Check(store, areBooksExact: false);
-        Assert.Equal(0, store.GetStatistics().Recoveries);
+        Assert.Equal(0, store.GetStatistics().Totals.Recoveries);
     }
 
     [Fact]
@@ -76,7 +76,7 @@ public sealed class StoppedProcessTests : IDisposable
             Assert.Equal(TestBytes.Of(2_500, seed: i), cache.Get($"{i}"));
         }
 
-        Assert.True(store.GetStatistics().Evictions > 2_000);
+        Assert.True(store.GetStatistics().Totals.Evictions > 2_000);
         ProcessSignals.Continue(stopped.Id);
 
         Assert.Equal("unchanged", stopped.ReadLine());

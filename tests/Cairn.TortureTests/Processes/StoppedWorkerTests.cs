@@ -66,7 +66,7 @@ public sealed class StoppedWorkerTests(ITestOutputHelper output)
         crew.ExpectLinearizable(run);
         using CairnStore store = CairnStore.Open(new StoreOptions { Path = crew.StorePath, FlushOnClose = false });
         StoreAudit.Check(store, areBooksExact: false);
-        Assert.Equal((0, 0), (store.GetStatistics().DamagedEntries, store.GetStatistics().Recoveries));
+        Assert.Equal((0, 0), (store.GetStatistics().Totals.DamagedEntries, store.GetStatistics().Totals.Recoveries));
         return isStopped;
     }
 }

@@ -33,7 +33,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
 
             Assert.InRange(PlaceOf(store, "0"), 0, 1L << 30);
             Assert.InRange(PlaceOf(store, "29999"), CapacityBytes - (256L << 20), CapacityBytes);
-            Assert.Equal(30_002, store.GetStatistics().Entries);
+            Assert.Equal(30_002, store.GetStatistics().Totals.Entries);
         }
 
         Assert.InRange(new FileInfo(options.Path).Length, CapacityBytes - (1 << 20), CapacityBytes);
@@ -80,7 +80,7 @@ public sealed unsafe class LargeStoreTests(ITestOutputHelper output)
 
         long found = Enumerable.Range(0, Values).Count(i => store.DefaultCollection.Get($"{i}") is { } value && value.AsSpan().SequenceEqual(TestBytes.Of(Length, seed: i)));
         Assert.InRange(found * Length, CapacityBytes * 3 / 4, CapacityBytes);
-        Assert.Equal(0, store.GetStatistics().DamagedEntries);
+        Assert.Equal(0, store.GetStatistics().Totals.DamagedEntries);
         StoreAudit.Check(store);
     }
 

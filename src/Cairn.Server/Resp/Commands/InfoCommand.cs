@@ -64,7 +64,7 @@ internal static class InfoCommand
     /// <summary>Returns the number of entries that RESP clients see: those of the store's default collection.</summary>
     public static long CountKeys(StoreStatistics statistics) => Math.Max(
         0,
-        statistics.Entries - statistics.Collections.Where(collection => collection.Name.Length > 0).Sum(collection => collection.Entries));
+        statistics.Totals.Entries - statistics.Collections.Where(collection => collection.Name.Length > 0).Sum(collection => collection.Entries));
 
     private static bool IsWanted(scoped in RespArguments arguments, Section section)
     {
@@ -108,10 +108,10 @@ internal static class InfoCommand
         long system = GC.GetGCMemoryInfo().TotalAvailableMemoryBytes;
         return
         [
-            $"used_memory:{store.Bytes}", $"used_memory_human:{Human(store.Bytes)}", $"used_memory_rss:{resident}",
-            $"used_memory_rss_human:{Human(resident)}", $"used_memory_dataset:{store.Bytes}", $"total_system_memory:{system}",
+            $"used_memory:{store.Totals.Bytes}", $"used_memory_human:{Human(store.Totals.Bytes)}", $"used_memory_rss:{resident}",
+            $"used_memory_rss_human:{Human(resident)}", $"used_memory_dataset:{store.Totals.Bytes}", $"total_system_memory:{system}",
             $"total_system_memory_human:{Human(system)}", $"maxmemory:{store.FileBytes}", $"maxmemory_human:{Human(store.FileBytes)}",
-            "maxmemory_policy:allkeys-lru", $"mem_fragmentation_ratio:{Fixed(resident / (double)Math.Max(1, store.Bytes))}",
+            "maxmemory_policy:allkeys-lru", $"mem_fragmentation_ratio:{Fixed(resident / (double)Math.Max(1, store.Totals.Bytes))}",
             $"mem_clients_normal:{server.Engine?.Memory.Bytes ?? 0}", "mem_allocator:cairn", "active_defrag_running:0",
         ];
     }

@@ -231,7 +231,7 @@ public sealed class TransactionTests : StoreTest
     {
         CairnCollection accounts = Store.Collection("accounts", Logged);
         StoreTransaction committed = Store.BeginTransaction().Set(accounts, "ann", [1]);
-        Assert.True(committed.Commit());
+        Assert.True(await committed.CommitAsync());
         StoreTransaction disposed = Store.BeginTransaction().Set(accounts, "ann", [2]);
         disposed.Dispose();
         disposed.Dispose();

@@ -1,29 +1,18 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics.Metrics;
-using System.Runtime.CompilerServices;
-using Cairn.Caching.Coherence;
-using Cairn.Caching.Dependencies;
-using Cairn.Caching.Flights;
 using Cairn.Caching.Levels;
-using Cairn.Caching.Local;
+using Cairn.Caching.Operations;
 using Cairn.Caching.Policies;
 using Cairn.Caching.Serialization;
 using Cairn.Caching.Tagging;
 using Cairn.Caching.Telemetry;
-using Cairn.Caching.Timing;
 using Cairn.Engine;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching;
 
-// A hit (this file) catches up with changes, finds the entry, checks the time and compares stamps. Everything else is a flight
-// (CairnHybridCache.Create.cs) or a change (CairnHybridCache.Change.cs).
-//
-//   I1  A read catches up with the changes (ICoherence, I1) before it looks into the first level.
-//   I2  An entry enters the first level only through Keep, which refuses entries that were changed since their flight's mark.
-//   I3  A change of a key detaches the key's flights and removes the key here, before and after the change of the second level: before, to end
-//       the serving of the old value as early as possible; after, because a flight may have read the old value in between.
+// A facade: it forwards each call to the part that does the job (Operations). Operations/CacheParts.cs lists the parts, and has the invariants.
 
 /// <summary>
 /// Microsoft's <see cref="HybridCache"/> over two coherent levels. The first level holds objects in this process, within a size limit. The
@@ -44,25 +33,17 @@ namespace Cairn.Caching;
 /// control characters. The factory then runs each time, and the call is counted.
 /// </para>
 /// </remarks>
-public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposable
+public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposable
 {
-    private readonly CairnHybridCacheOptions _options;
+    private readonly CacheParts _parts;
     private readonly EntryPolicy _defaults;
     private readonly KeyHasher _hasher;
-    private readonly LocalCache _local;
-    private readonly SecondLevel _level;
-    private readonly ICoherence _coherence;
-    private readonly StoreCoherence? _storeCoherence;
-    private readonly bool _hasLevel;
-    private readonly Codecs _codecs;
-    private readonly CacheClock _clock;
-    private readonly TagRegistry _tags;
-    private readonly StampedeGuard _guard = new();
-    private readonly CacheCounters _counters = new();
-    private readonly DependencyWatch _dependencies;
-    private readonly CacheLog _log;
-    private readonly CacheMetrics _metrics;
-    private int _isDisposed;
+    private readonly LocalHits _hits;
+    private readonly LocalReader _local;
+    private readonly ValueReader _values;
+    private readonly FlightRunner _flights;
+    private readonly EntryKeeper _keeper;
+    private readonly CacheInvalidator _invalidator;
 
     /// <summary>Creates a cache without dependency injection.</summary>
     /// <param name="options">The options; null for the defaults. Later changes of the object have no effect.</param>
@@ -73,24 +54,30 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     public static CairnHybridCache Create(CairnHybridCacheOptions? options = null, ILoggerFactory? loggers = null) =>
         HybridCacheAssembly.Create(options ?? new CairnHybridCacheOptions(), services: null, loggers);
 
-    internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, bool hasLevel, Codecs codecs, ILogger logger, IMeterFactory? meters = null)
+    internal CairnHybridCache(CairnHybridCacheOptions options, SecondLevel level, Codecs codecs, ILogger logger, IMeterFactory? meters = null)
     {
-        _options = options;
-        _defaults = EntryPolicy.Of(options.DefaultEntryOptions ?? new CairnEntryOptions());
-        _level = level;
-        _hasLevel = hasLevel;
-        _hasher = level.Hasher;
-        _coherence = level.Coherence;
-        _storeCoherence = level.Coherence as StoreCoherence;
-        _codecs = codecs;
-        _log = new CacheLog(logger);
-        _clock = new CacheClock(options.TimeProvider);
-        _tags = new TagRegistry(level.TagHasher);
-        _local = new LocalCache(options.LocalMaxEntries, options.LocalMaxBytes);
-        _dependencies = new DependencyWatch(_clock, OnDependencyChanged);
-        _metrics = new CacheMetrics(Name, GetStatistics, () => LevelHealth, _counters, meters);
-        _coherence.Attach(new ChangeSink(this));
+        _parts = new CacheParts(this, options, level, codecs, logger, meters, key => _invalidator!.RemoveDependent(key));
+        _defaults = _parts.Defaults;
+        _hasher = _parts.Hasher;
+        var tags = new TagReader(_parts);
+        var converter = new EntryConverter(_parts, tags);
+        _hits = new LocalHits(_parts, tags, converter);
+        _keeper = new EntryKeeper(_parts, tags, converter);
+        _local = new LocalReader(_parts, tags, converter);
+        var shared = new SharedReader(_parts, tags, converter, _keeper);
+        _values = new ValueReader(_parts, _hits, converter, _local, shared, _keeper);
+        _flights = new FlightRunner(_parts, tags, converter, _local, shared, _keeper);
+        _invalidator = new CacheInvalidator(_parts, _local, _keeper);
     }
+
+    /// <summary>The cache's name in its second level.</summary>
+    public string Name => _parts.Options.Name;
+
+    /// <summary>The health of the second level.</summary>
+    internal LevelHealth LevelHealth => _parts.SecondLevel.Health;
+
+    /// <summary>Whether there is a second level.</summary>
+    internal bool HasSecondLevel => _parts.HasLevel;
 
     /// <inheritdoc/>
     /// <remarks>For null, tags and options see <see cref="CairnEntryOptions"/>. A hit allocates nothing if the value may be shared.</remarks>
@@ -104,10 +91,9 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     {
         ArgumentNullException.ThrowIfNull(factory);
         ulong hash = _hasher.Hash(key);
-        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+        return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : CreateAsync<PlainFactory<TState, T>, TState, T>(
-                key ?? "", hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+            : _flights.CreateAsync(key ?? "", hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
     }
 
     /// <inheritdoc/>
@@ -122,160 +108,218 @@ public sealed partial class CairnHybridCache : HybridCache, IAsyncDisposable, ID
     {
         ArgumentNullException.ThrowIfNull(factory);
         ulong hash = _hasher.Hash(key);
-        return MayReadLocal(options) && TryHit(hash, key, out T? value)
+        return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : CreateAsync<PlainFactory<TState, T>, TState, T>(
-                key.ToString(), hash, new PlainFactory<TState, T>(factory), state, _defaults.With(options), tags, cancellationToken);
+            : _flights.CreateAsync(key.ToString(), hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool MayReadLocal(HybridCacheEntryOptions? options) =>
-        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : _defaults.ReadsLocal;
-
-    private bool MayReadLocal(CairnEntryOptions? options) =>
-        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : _defaults.ReadsLocal;
-
-    // The fast path: finds a fresh value that needs no refresh, no extension and no read of the second level.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryHit<T>(ulong hash, ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
+    /// <summary>Gets a value, or creates it with a factory that decides how it is cached.</summary>
+    /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="state">The argument of the factory, which avoids a closure.</param>
+    /// <param name="factory">The factory. Its context has the expired value, and accepts the expiration, tags, validators and dependencies.</param>
+    /// <param name="options">The caching options, which the factory may replace; null for the defaults.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's wait. The factory is cancelled when all its callers have cancelled.</param>
+    /// <returns>The value.</returns>
+    /// <exception cref="TimeoutException">The hard time-out passed, and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">A factory requests its own key, or a key whose factory waits for it.</exception>
+    public ValueTask<T> GetOrCreateAsync<TState, T>(
+        string key,
+        TState state,
+        Func<TState, CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
     {
-        if (TryCatchUp(hash) // I1
-            && _local.Find(hash, key) is { } entry
-            && _clock.NowMs() < entry.QuietUntil
-            && (entry.Tags is null || AreTagsCurrent(entry))
-            && TryTake(entry, out value))
+        ArgumentNullException.ThrowIfNull(key);
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : _flights.CreateAsync(key, hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+    }
+
+    /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CacheFactoryContext{T}, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
+    public ValueTask<T> GetOrCreateAsync<T>(
+        string key,
+        Func<CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions? options = null,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default) =>
+        GetOrCreateAsync<Func<CacheFactoryContext<T>, CancellationToken, ValueTask<T>>, T>(
+            key, factory, static (make, context, token) => make(context, token), options, tags, cancellationToken);
+
+    /// <summary>Gets a value, or creates it with a factory.</summary>
+    /// <typeparam name="TState">The type of <paramref name="state"/>.</typeparam>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="state">The argument of the factory, which avoids a closure.</param>
+    /// <param name="factory">The function that creates the value.</param>
+    /// <param name="options">The caching options.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the caller's wait. The factory is cancelled when all its callers have cancelled.</param>
+    /// <returns>The value.</returns>
+    /// <exception cref="TimeoutException">The hard time-out passed, and there was no expired value.</exception>
+    /// <exception cref="InvalidOperationException">A factory requests its own key, or a key whose factory waits for it.</exception>
+    public ValueTask<T> GetOrCreateAsync<TState, T>(
+        string key,
+        TState state,
+        Func<TState, CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions options,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        ArgumentNullException.ThrowIfNull(factory);
+        ulong hash = _hasher.Hash(key);
+        return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
+            ? new ValueTask<T>(value!)
+            : _flights.CreateAsync(key, hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+    }
+
+    /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
+    public ValueTask<T> GetOrCreateAsync<T>(
+        string key,
+        Func<CancellationToken, ValueTask<T>> factory,
+        CairnEntryOptions options,
+        IEnumerable<string>? tags = null,
+        CancellationToken cancellationToken = default) =>
+        GetOrCreateAsync<Func<CancellationToken, ValueTask<T>>, T>(
+            key, factory, static (make, token) => make(token), options, tags, cancellationToken);
+
+    /// <summary>Gets a fresh value from the first level only.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="value">The value, which may be a cached null.</param>
+    /// <returns>True if there is a value. <see cref="GetAsync"/> also reads the second level.</returns>
+    public bool TryGet<T>(string key, [MaybeNullWhen(false)] out T value)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return TryGet(key.AsSpan(), out value);
+    }
+
+    /// <inheritdoc cref="TryGet{T}(string, out T)"/>
+    public bool TryGet<T>(ReadOnlySpan<char> key, [MaybeNullWhen(false)] out T value)
+    {
+        ulong hash = _hasher.Hash(key);
+        if (_hits.TryHit(hash, key, out value))
         {
-            CountLocalHit(entry);
             return true;
         }
 
-        value = default;
-        return false;
+        _parts.ThrowIfClosed();
+        return _local.TryTakeFresh(_local.FindUsable(hash, key), _defaults, out value);
     }
 
-    // For a store, the check reads a few words. It is inlined here because a call through the interface would cost more.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryCatchUp(ulong hash) =>
-        _storeCoherence is { } store ? store.TryCatchUp(hash) : !_hasLevel || _coherence.TryCatchUp(hash);
-
-    // Every change of a tag's stamp is counted. If all changes have been applied and the count is the same, the stamps have not changed.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool AreTagsCurrent(LocalEntry entry)
+    /// <summary>Gets a value from either level, without creating one.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key.</param>
+    /// <param name="options">The levels to skip, and how long this process keeps the value; null for the defaults.</param>
+    /// <param name="allowStale">True to accept an expired value that is kept for <see cref="CairnEntryOptions.FailSafe"/>.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level.</param>
+    /// <returns>The value, if there is one.</returns>
+    public ValueTask<CacheResult<T>> GetAsync<T>(
+        string key, CairnEntryOptions? options = null, bool allowStale = false, CancellationToken cancellationToken = default)
     {
-        // Acquire; pairs with the release in CompareTags: TagPartitions is visible when TagsCheckedAt is.
-        ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
-        return (checkedAt != 0
-                && (_storeCoherence is not { } store || store.TryCatchUpAll(entry.TagPartitions))
-                && _tags.Changes.Now == checkedAt)
-            || CompareTags(entry);
+        ArgumentNullException.ThrowIfNull(key);
+        ulong hash = _hasher.Hash(key);
+        return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
+            ? new ValueTask<CacheResult<T>>(new CacheResult<T>(IsFound: true, value, IsStale: false))
+            : _values.ReadAsync<T>(key, hash, _defaults.With(options), allowStale, cancellationToken);
     }
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool CompareTags(LocalEntry entry)
-    {
-        ulong now = _tags.Changes.Now;
-        if (!AreCurrent(entry.Tags!))
-        {
-            return false;
-        }
+    /// <summary>Gets many values. One request to the second level reads those that this process does not have.</summary>
+    /// <typeparam name="T">The values' type.</typeparam>
+    /// <param name="keys">The keys; repetitions are allowed.</param>
+    /// <param name="options">The levels to skip, and how long this process keeps the values; null for the defaults.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level.</param>
+    /// <returns>One result for each key, in the order of the keys.</returns>
+    public ValueTask<CacheResult<T>[]> GetManyAsync<T>(
+        IReadOnlyList<string> keys, CairnEntryOptions? options = null, CancellationToken cancellationToken = default) =>
+        _values.ReadManyAsync<T>(keys, options, cancellationToken);
 
-        // Without a second level only this process changes tags. With an IDistributedCache, its channel would have to be checked for each tag.
-        if (!_hasLevel || _storeCoherence is { HasFewPartitions: true })
-        {
-            ulong partitions = 0;
-            foreach (Tag tag in entry.Tags!.Tags)
-            {
-                partitions |= _storeCoherence?.PartitionBitOf(tag.Hash) ?? 0;
-            }
+    /// <inheritdoc/>
+    /// <remarks>A factory that is running for the key does not replace this value.</remarks>
+    public override ValueTask SetAsync<T>(
+        string key, T value, HybridCacheEntryOptions? options = null, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default) =>
+        _keeper.SetAsync(key, value, (CairnEntryOptions?)options, tags, cancellationToken);
 
-            // Concurrent writers store the same partitions, and either of two counts is correct.
-            entry.TagPartitions = partitions;
-            Volatile.Write(ref entry.TagsCheckedAt, now);
-        }
+    /// <summary>Stores a value in both levels and replaces any earlier one.</summary>
+    /// <typeparam name="T">The value's type.</typeparam>
+    /// <param name="key">The key. If it cannot be cached, nothing is stored, and the call is counted.</param>
+    /// <param name="value">The value, which may be null.</param>
+    /// <param name="options">The caching options; null for the defaults.</param>
+    /// <param name="tags">The tags by which the value can be removed; null for none.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when every process that shares the second level reads this value or a newer one.</returns>
+    /// <remarks>A factory that is running for the key does not replace this value.</remarks>
+    public ValueTask SetAsync<T>(
+        string key, T value, CairnEntryOptions? options, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default) =>
+        _keeper.SetAsync(key, value, options, tags, cancellationToken);
 
-        return true;
-    }
+    /// <inheritdoc/>
+    /// <remarks>
+    /// The value of a running factory of the key is not kept. The task ends when no process that shares the second level serves the value.
+    /// </remarks>
+    public override ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveAsync(key, cancellationToken);
 
-    private bool AreCurrent(TagStamps stamps)
-    {
-        Tag[] tags = stamps.Tags;
-        ulong[] expected = stamps.Stamps;
-        for (int i = 0; i < tags.Length && i < expected.Length; i++)
-        {
-            Tag tag = tags[i];
-            if (!TryCatchUp(tag.Hash) || tag.Stamp != expected[i])
-            {
-                return false;
-            }
-        }
+    /// <inheritdoc/>
+    /// <remarks>The removals run concurrently. The task ends when all are done.</remarks>
+    public override ValueTask RemoveAsync(IEnumerable<string> keys, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveAsync(keys, cancellationToken);
 
-        return true;
-    }
+    /// <inheritdoc/>
+    /// <remarks>The invalidations run concurrently. The task ends when all are done.</remarks>
+    public override ValueTask RemoveByTagAsync(IEnumerable<string> tags, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveByTagAsync(tags, cancellationToken);
 
-    private static bool AreAsLastKnown(TagStamps stamps)
-    {
-        for (int i = 0; i < stamps.Tags.Length; i++)
-        {
-            if (stamps.Tags[i].Stamp != stamps.Stamps[i])
-            {
-                return false;
-            }
-        }
+    /// <inheritdoc/>
+    /// <remarks>The tag <c>*</c> means all entries. The task ends when no process that shares the second level serves values with the tag.</remarks>
+    public override ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveByTagAsync(tag, cancellationToken);
 
-        return true;
-    }
+    /// <summary>Removes every entry that depends on a topic, from every level and every process.</summary>
+    /// <param name="topic">The topic; not empty.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
+    /// <remarks>
+    /// For changes that an external source reports, such as a database's notification. Entries name their topics in
+    /// <see cref="CairnEntryOptions.Topics"/>.
+    /// </remarks>
+#pragma warning disable CA1030 // The application raises topics, and the cache handles them.
+    public ValueTask RaiseTopicAsync(string topic, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveByTagAsync(TagNames.OfTopic(topic), cancellationToken);
+#pragma warning restore CA1030
 
-    // Returns the entry's value as the requested type; a copy, if the value must not be shared.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryTake<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
-    {
-        // The value nearly always has exactly this type: a comparison of two words, whereas a cast to a generic type is a call.
-        object? kept = entry.Value;
-        if (kept is not null && kept.GetType() == typeof(T))
-        {
-            value = typeof(T).IsValueType ? (T)kept : Unsafe.As<object, T>(ref kept);
-            return true;
-        }
+    /// <summary>Removes all entries from every level and every process that shares the second level.</summary>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no value that was cached before is served.</returns>
+    public ValueTask ClearAsync(CancellationToken cancellationToken = default) => _invalidator.ClearAsync(cancellationToken);
 
-        return TryTakeOther(entry, out value);
-    }
+    /// <summary>
+    /// Makes an entry expire now. The next reader creates a new value. With <see cref="CairnEntryOptions.FailSafe"/> it gets the old value if
+    /// its factory fails. Without an expired value to serve, this call is equivalent to <see cref="RemoveAsync(string, CancellationToken)"/>.
+    /// </summary>
+    /// <param name="key">The key.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no process that shares the second level serves the value as fresh.</returns>
+    /// <remarks>Only this process keeps the old value. Other processes and the second level remove it.</remarks>
+    public ValueTask ExpireAsync(string key, CancellationToken cancellationToken = default) => _invalidator.ExpireAsync(key, cancellationToken);
 
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryTakeOther<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
-    {
-        switch (entry.Value)
-        {
-            case null:
-                value = default!;
-                return default(T) is null;
-            case LocalPayload payload:
-                return TryDeserialize(payload, out value);
-            case T shared:
-                value = shared;
-                return true;
-            default:
-                _counters.Add(CacheCount.TypeMismatch);
-                value = default;
-                return false;
-        }
-    }
+    /// <summary>Returns the cache's counts since its creation and the contents of its first level.</summary>
+    /// <returns>The counts at about this moment.</returns>
+    public CairnCacheStatistics GetStatistics() => _parts.GetStatistics();
 
-    // Applies changes of other processes to the first level, the flights and the tags. Called under the lock of the partition whose changes are
-    // applied, so nothing here calls back.
-    private sealed class ChangeSink(CairnHybridCache cache) : IChangeSink
-    {
-        public void OnChanged(ulong hash)
-        {
-            cache._guard.Unjoin(hash);
-            cache._local.RemoveHash(hash);
-            cache._tags.Forget(hash);
-        }
+    /// <summary>Closes the cache and its connection to the second level. Values that callers hold stay valid.</summary>
+    /// <remarks>
+    /// Hits may be served until all threads see the change. Operations that need the second level or a factory throw
+    /// <see cref="ObjectDisposedException"/>. Running factories continue for the callers that wait for them.
+    /// </remarks>
+    public ValueTask DisposeAsync() => _parts.DisposeAsync();
 
-        public void OnChangedMany(int shift, ulong value)
-        {
-            cache._guard.UnjoinMany(shift, value);
-            cache._local.RemoveMany(shift, value);
-            cache._tags.ForgetMany(shift, value);
-        }
-    }
+    /// <summary>Closes the cache. Waits, for a limited time, until the second level has written its pending writes.</summary>
+    public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 }

@@ -21,7 +21,7 @@ internal static class HybridCacheAssembly
         SecondLevel level = LevelOf(options, services, logger);
         try
         {
-            return new CairnHybridCache(options, level, level is not NoLevel, new Codecs(CodecsOf(options, services)), logger, services?.GetService<IMeterFactory>());
+            return new CairnHybridCache(options, level, new Codecs(CodecsOf(options, services)), logger, services?.GetService<IMeterFactory>());
         }
         catch
         {

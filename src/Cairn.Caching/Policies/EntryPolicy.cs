@@ -93,6 +93,15 @@ internal sealed class EntryPolicy
 
     public bool ReadsLocal => (Flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0;
 
+    /// <summary>Returns whether a call with these options, over the defaults of this policy, reads the first level.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool ReadsLocalWith(HybridCacheEntryOptions? options) =>
+        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : ReadsLocal;
+
+    /// <inheritdoc cref="ReadsLocalWith(HybridCacheEntryOptions)"/>
+    public bool ReadsLocalWith(CairnEntryOptions? options) =>
+        options?.Flags is { } flags ? (flags & HybridCacheEntryFlags.DisableLocalCacheRead) == 0 : ReadsLocal;
+
     public bool WritesLocal => (Flags & HybridCacheEntryFlags.DisableLocalCacheWrite) == 0;
 
     public bool ReadsShared => (Flags & HybridCacheEntryFlags.DisableDistributedCacheRead) == 0;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Telemetry;
 
@@ -79,8 +80,13 @@ internal sealed class CacheMetrics : IDisposable
     public void RecordFactory(TimeSpan time, bool isOk) =>
         _factoryDuration.Record(time.TotalSeconds, _cache, new KeyValuePair<string, object?>("cairn.cache.factory.outcome", isOk ? "ok" : "error"));
 
-    public void CountTag(string tag, string result) =>
-        _tagged.Add(1, _cache, new KeyValuePair<string, object?>("cairn.cache.tag", tag), new KeyValuePair<string, object?>("cairn.cache.result", result));
+    public void CountTags(TagStamps tags, string result)
+    {
+        foreach (Tag tag in tags.Tags)
+        {
+            _tagged.Add(1, _cache, new KeyValuePair<string, object?>("cairn.cache.tag", tag.Name), new KeyValuePair<string, object?>("cairn.cache.result", result));
+        }
+    }
 
     public void Dispose()
     {

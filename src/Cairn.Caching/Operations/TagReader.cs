@@ -1,0 +1,239 @@
+using System.Runtime.CompilerServices;
+using Cairn.Caching.Coherence;
+using Cairn.Caching.Levels;
+using Cairn.Caching.Local;
+using Cairn.Caching.Serialization;
+using Cairn.Caching.Tagging;
+
+namespace Cairn.Caching.Operations;
+
+// Reads the stamps of tags. A value carries the stamps that its tags had before it was created. It is valid as long as they have not changed.
+internal sealed class TagReader(CacheParts parts)
+{
+    /// <summary>
+    /// Returns whether an entry's tags are known to be unchanged since <see cref="Compare"/> last compared them. A hit passes its own copies of
+    /// what all parts share.
+    /// </summary>
+    // Every change of a tag's stamp is counted. If all changes have been applied and the count is the same, the stamps have not changed.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static bool AreUnchanged(LocalEntry entry, in LevelChanges changes, TagChanges stampChanges)
+    {
+        // Acquire; pairs with the release in Compare: TagPartitions is visible when TagsCheckedAt is.
+        ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
+        return checkedAt != 0
+            && (changes.Store is not { } store || store.TryCatchUpAll(entry.TagPartitions))
+            && stampChanges.Now == checkedAt;
+    }
+
+    /// <summary>Returns whether an entry's tags are unchanged, as far as this process knows.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public bool Compare(LocalEntry entry)
+    {
+        ulong now = parts.Tags.Changes.Now;
+        if (!AreCurrent(entry.Tags!))
+        {
+            return false;
+        }
+
+        // Without a second level only this process changes tags. With an IDistributedCache, its channel would have to be checked for each tag.
+        if (!parts.Changes.HasLevel || parts.Changes.Store is { HasFewPartitions: true })
+        {
+            ulong partitions = 0;
+            foreach (Tag tag in entry.Tags!.Tags)
+            {
+                partitions |= parts.Changes.Store?.PartitionBitOf(tag.Hash) ?? 0;
+            }
+
+            // Concurrent writers store the same partitions, and either of two counts is correct.
+            entry.TagPartitions = partitions;
+            Volatile.Write(ref entry.TagsCheckedAt, now);
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns whether all stamps are known and unchanged, after catching up with the changes of their tags.</summary>
+    public bool AreCurrent(TagStamps stamps)
+    {
+        Tag[] tags = stamps.Tags;
+        ulong[] expected = stamps.Stamps;
+        for (int i = 0; i < tags.Length && i < expected.Length; i++)
+        {
+            Tag tag = tags[i];
+            if (!parts.Changes.TryCatchUp(tag.Hash) || tag.Stamp != expected[i])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns whether all stamps are unchanged, without catching up.</summary>
+    public static bool AreAsLastKnown(TagStamps stamps)
+    {
+        for (int i = 0; i < stamps.Tags.Length; i++)
+        {
+            if (stamps.Tags[i].Stamp != stamps.Stamps[i])
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns whether an entry's tags are unchanged. Reads the second level for tags whose stamps are not known.</summary>
+    public async ValueTask<bool> AreCurrentAsync(TagStamps stamps, bool mayBeKnown, LevelWait wait)
+    {
+        if (mayBeKnown && AreCurrent(stamps))
+        {
+            return !stamps.HasUnknown;
+        }
+
+        for (int i = 0; i < stamps.Tags.Length; i++)
+        {
+            ulong stamp = stamps.Stamps[i];
+            if (!Tag.IsKnown(stamp) || await LearnAsync(stamps.Tags[i], mayBeKnown, wait).ConfigureAwait(false) != stamp)
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    /// <summary>Returns the tags and stamps of an entry of the second level.</summary>
+    public TagStamps StampsOf(EnvelopeTags stored)
+    {
+        var tags = new Tag[stored.Count];
+        var stamps = new ulong[stored.Count];
+        int i = 0;
+        foreach (EnvelopeTag tag in stored)
+        {
+            tags[i] = parts.Tags.Get(tag.Name);
+            stamps[i++] = tag.Stamp;
+        }
+
+        return parts.Tags.Share(tags, stamps);
+    }
+
+    /// <summary>Returns the stamps of all tags, each tag once, as they are before the value is created. Null if there are no tags.</summary>
+    public ValueTask<TagStamps?> CaptureAsync(IEnumerable<string>? tags, IReadOnlyList<string>? topics, LevelWait wait)
+    {
+        var named = new List<Tag>();
+        foreach (string tag in tags ?? [])
+        {
+            TagNames.Check(tag);
+            AddOnce(named, tag);
+        }
+
+        foreach (string topic in topics ?? [])
+        {
+            AddOnce(named, TagNames.OfTopic(topic));
+        }
+
+        return named.Count == 0 ? default : LearnAllAsync([.. named], wait);
+    }
+
+    /// <summary>Returns the stamps including tags that the factory added. An added tag must not have been invalidated since the factory began.</summary>
+    public async ValueTask<TagStamps?> CaptureLateAsync(
+        TagStamps? early, IReadOnlyList<string>? tags, IReadOnlyList<string>? topics, ChangeMark[] marks, LevelWait wait)
+    {
+        TagStamps? late = await CaptureAsync(tags, topics, wait).ConfigureAwait(false);
+        if (late is null)
+        {
+            return early;
+        }
+
+        var all = new Dictionary<Tag, ulong>(ReferenceEqualityComparer.Instance as IEqualityComparer<Tag>);
+        for (int i = 0; i < late.Tags.Length; i++)
+        {
+            all[late.Tags[i]] = parts.Coherence.IsUnchanged(marks, late.Tags[i].Hash) ? late.Stamps[i] : Tag.Unknown;
+        }
+
+        for (int i = 0; i < (early?.Tags.Length ?? 0); i++)
+        {
+            all[early!.Tags[i]] = early.Stamps[i];
+        }
+
+        return new TagStamps([.. all.Keys], [.. all.Values]);
+    }
+
+    private void AddOnce(List<Tag> tags, string name)
+    {
+        Tag tag = parts.Tags.Get(name);
+        if (!tags.Contains(tag))
+        {
+            tags.Add(tag);
+        }
+    }
+
+    private ValueTask<TagStamps?> LearnAllAsync(Tag[] tags, LevelWait wait)
+    {
+        var stamps = new ulong[tags.Length];
+        for (int i = 0; i < tags.Length; i++)
+        {
+            ValueTask<ulong> learning = LearnAsync(tags[i], mayBeKnown: true, wait);
+            if (!learning.IsCompletedSuccessfully)
+            {
+                return LearnRestAsync(tags, stamps, i, learning, wait);
+            }
+
+            stamps[i] = learning.Result;
+        }
+
+        return new ValueTask<TagStamps?>(parts.Tags.Share(tags, stamps));
+    }
+
+    private async ValueTask<TagStamps?> LearnRestAsync(
+        Tag[] tags, ulong[] stamps, int first, ValueTask<ulong> learning, LevelWait wait)
+    {
+        stamps[first] = await learning.ConfigureAwait(false);
+        for (int i = first + 1; i < tags.Length; i++)
+        {
+            stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, wait).ConfigureAwait(false);
+        }
+
+        return parts.Tags.Share(tags, stamps);
+    }
+
+    // Returns the tag's present stamp, or the provisional one if the second level does not answer.
+    private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, LevelWait wait)
+    {
+        if (mayBeKnown && parts.Changes.TryCatchUp(tag.Hash) && tag.Stamp is var known && Tag.IsKnown(known))
+        {
+            return new ValueTask<ulong>(known);
+        }
+
+        uint timesForgotten = tag.TimesForgotten;
+        ChangeMark mark = parts.Changes.Mark(tag.Hash);
+        ValueTask<ulong> reading = parts.SecondLevel.ReadStampAsync(tag.Name, tag.Hash, wait);
+        return reading.IsCompletedSuccessfully
+            ? new ValueTask<ulong>(Learn(tag, reading.Result, timesForgotten, mark))
+            : LearnLaterAsync(tag, reading, timesForgotten, mark);
+    }
+
+    private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, uint timesForgotten, ChangeMark mark) =>
+        Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
+
+    // The caller uses the stamp that was read. The tag remembers it unless the tag was changed meanwhile.
+    private ulong Learn(Tag tag, ulong stamp, uint timesForgotten, ChangeMark mark)
+    {
+        if (stamp == Tag.Unknown)
+        {
+            // The provisional stamp of the moment of the request: it is not valid if the tag was forgotten since.
+            return timesForgotten;
+        }
+
+        if (!parts.HasLevel)
+        {
+            // Two callers may have drawn different stamps for a tag that had none: the first one counts.
+            return tag.TryLearn(stamp, timesForgotten) ? stamp : tag.Stamp;
+        }
+
+        // The level reports a stamp that was just created as a change, although no other process has changed it; then the tag is read again.
+        parts.Coherence.TryKeep(mark, tag.Hash, 0, (tag, stamp, timesForgotten), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten));
+        return stamp;
+    }
+}

@@ -58,7 +58,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public RedisClient Client { get; }
 
     /// <summary>Gets whether this process currently receives the changes of other processes. False if the cache has no subscriber.</summary>
-    public bool IsHearingChanges => _channel.IsHearing;
+    public bool IsReceivingChanges => _channel.IsReceiving;
 
     bool ICacheInvalidation.ReportsChanges => true;
 

@@ -15,11 +15,11 @@ public sealed class CairnServer : IAsyncDisposable
     private readonly CairnStore _store;
     private readonly ServerEngine _engine;
     private readonly ServerProtocols _protocols;
-    private readonly HttpDoor? _http;
+    private readonly LazyHttpService? _http;
     private readonly TimeSpan _stopTimeout;
 
     private CairnServer(
-        CairnStore store, ServerEngine engine, ServerProtocols protocols, HttpDoor? http, ServerInsight insight, TimeSpan stopTimeout)
+        CairnStore store, ServerEngine engine, ServerProtocols protocols, LazyHttpService? http, ServerInsight insight, TimeSpan stopTimeout)
     {
         _http = http;
         Insight = insight;
@@ -86,7 +86,7 @@ public sealed class CairnServer : IAsyncDisposable
         ServerPlan plan = Prepare(options, Environment.GetEnvironmentVariable, log, out ConnectionLimits limits);
         bool isNewFolder = plan.HasDefaultStore && StorePlace.Make(plan.Options.StorePath!);
         var insight = new ServerInsight(log, TimeProvider.System);
-        HttpDoor? door = null;
+        LazyHttpService? door = null;
         CairnStore? store = null;
         ServerProtocols? protocols = null;
         bool isNewStore = false;
@@ -136,7 +136,7 @@ public sealed class CairnServer : IAsyncDisposable
 
     // Removes everything that a failed start has created.
     private static async Task UndoAsync(
-        ServerPlan plan, HttpDoor? door, ServerProtocols? protocols, CairnStore? store, bool isNewStore, bool isNewFolder)
+        ServerPlan plan, LazyHttpService? door, ServerProtocols? protocols, CairnStore? store, bool isNewStore, bool isNewFolder)
     {
         if (door is not null)
         {
@@ -171,7 +171,7 @@ public sealed class CairnServer : IAsyncDisposable
         return plan;
     }
 
-    private static HttpDoor? OpenDoor(ServerPlan plan, Func<IHttpService> make, ILogger log)
+    private static LazyHttpService? OpenDoor(ServerPlan plan, Func<IHttpService> make, ILogger log)
     {
         if (plan.Http.Count == 0)
         {
@@ -180,7 +180,7 @@ public sealed class CairnServer : IAsyncDisposable
 
         try
         {
-            var door = HttpDoor.Open(plan.Http, make, log);
+            var door = LazyHttpService.Open(plan.Http, make, log);
             foreach (Listener listener in door.Listeners)
             {
                 log.Write(LogLevel.Information, $"Listening for http on {listener.Where}.");

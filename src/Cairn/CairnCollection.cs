@@ -166,7 +166,7 @@ public sealed unsafe partial class CairnCollection
         }
     }
 
-    internal void GiveUpLease(byte[] key, ulong version)
+    internal void ReleaseLease(byte[] key, ulong version)
     {
         if (Engine.IsClosed)
         {
@@ -176,7 +176,7 @@ public sealed unsafe partial class CairnCollection
         KeyTag tag;
         fixed (byte* bytes = key)
         {
-            Engine.GiveUpLease(Place(bytes, key.Length, &tag), version);
+            Engine.ReleaseLease(Place(bytes, key.Length, &tag), version);
         }
     }
 

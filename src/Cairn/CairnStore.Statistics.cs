@@ -2,7 +2,7 @@ using Cairn.Collections;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Storage;
-using Cairn.Surveys;
+using Cairn.Analysis;
 
 namespace Cairn;
 
@@ -50,7 +50,7 @@ public sealed unsafe partial class CairnStore
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, 10_000);
-        return Survey(new SurveyRequest { BiggestCount = count }, cancellationToken).Biggest;
+        return Analyze(new AnalysisRequest { BiggestCount = count }, cancellationToken).Biggest;
     }
 
     /// <summary>Counts the values of each length, in powers of two. The call reads the whole index.</summary>
@@ -58,12 +58,12 @@ public sealed unsafe partial class CairnStore
     /// <returns>The histogram over all collections.</returns>
     public SizeHistogram GetSizeHistogram(CancellationToken cancellationToken = default)
     {
-        return Survey(new SurveyRequest(), cancellationToken).Sizes;
+        return Analyze(new AnalysisRequest(), cancellationToken).Sizes;
     }
 
     /// <summary>Visits every entry, or as many entries as the given time allows.</summary>
-    internal StoreSurvey Survey(SurveyRequest request, CancellationToken cancellationToken) =>
-        StoreSurvey.Take(VisitAll, NamesByNumber(), Options.TimeProvider, request, cancellationToken);
+    internal KeySpaceAnalysis Analyze(AnalysisRequest request, CancellationToken cancellationToken) =>
+        KeySpaceAnalysis.Take(VisitAll, NamesByNumber(), Options.TimeProvider, request, cancellationToken);
 
     /// <summary>
     /// Returns the use of every segment. The call takes microseconds and blocks no other thread. A segment that changes meanwhile is reported in its old or

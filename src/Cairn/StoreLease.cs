@@ -44,7 +44,7 @@ public sealed class StoreLease : IDisposable
         if (!_isOver)
         {
             _isOver = true;
-            _collection.GiveUpLease(_key, _version);
+            _collection.ReleaseLease(_key, _version);
         }
     }
 

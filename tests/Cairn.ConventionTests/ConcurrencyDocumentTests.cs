@@ -59,7 +59,7 @@ public partial class ConcurrencyDocumentTests
         // A reader that dies leaves nothing, and a lock that is being seized is one that is being stolen.
         var missing = steps
             .Where(step => !step.StartsWith("Read", StringComparison.Ordinal) && !step.StartsWith("Pin", StringComparison.Ordinal))
-            .Where(step => step is not ("None" or "LockSeizing" or "RecoveryQueuesRebuilt" or "RecoveryBucketChecked"))
+            .Where(step => step is not ("None" or "LockTakingOver" or "RecoveryQueuesRebuilt" or "RecoveryBucketChecked"))
             .Where(step => !Document.Contains($"`{step}`", StringComparison.Ordinal));
 
         Assert.Empty(missing);

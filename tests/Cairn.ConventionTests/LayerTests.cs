@@ -25,7 +25,7 @@ public class LayerTests
         ("Platform", ["Maps", "Messages", "Platform", "Steps"]),
         ("File", ["Collections", "Concurrency", "Encryption", "Indexing", "Invalidation", "Keys", "Leasing", "Segments", "Storage", "WriteAhead"]),
         ("Engine", ["Engine", "Eviction", "Recovering"]),
-        ("Maintenance", ["Offline", "Opening", "Snapshots", "Surveys"]),
+        ("Maintenance", ["Offline", "Opening", "Snapshots", "Analysis"]),
     ];
 
     private static readonly string[] s_projects = [.. Repository.ShippedProjects.Select(Repository.ProjectName).Order(StringComparer.Ordinal)];

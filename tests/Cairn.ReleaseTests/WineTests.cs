@@ -14,7 +14,7 @@ public sealed class WineTests(MadeForWindows made) : IClassFixture<MadeForWindow
     [InlineData("Platform.EverySystemTests", 7)]
     [InlineData("Platform.ByteLockTests", 11)]
     [InlineData("GetTests SetTests ConditionalWriteTests IncrementTests ManyTests ExpirationTests PeekTests PinTests ScanTests", 120)]
-    [InlineData("Opening.ClosingTests Concurrency.SeizureTests Engine.HoldTests Leasing.LeaseTests Eviction.PinOfDeadOwnerTests", 37)]
+    [InlineData("Opening.ClosingTests Concurrency.TakeoverTests Engine.HoldTests Leasing.LeaseTests Eviction.PinOfDeadOwnerTests", 37)]
     [InlineData("Eviction.EvictionTests Eviction.KeepTests Eviction.KeepLimitsTests", 20)]
     [InlineData("Maps.PersistentMapTests Maps.DurableMapTests Maps.MapSharingTests Maps.MapModelTests", 41)]
     [InlineData("WriteAhead.StoreLogTests Encryption.EncryptedStoreTests Offline.VerifyTests", 50)]

@@ -195,7 +195,7 @@ internal sealed unsafe class StoreAudit
 
                 int segment = _memory.SegmentOf(slot);
                 liveBytes[segment] = liveBytes.GetValueOrDefault(segment) + entry.PaddedBytes;
-                if (!EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+                if (!EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection))
                 {
                     entries[entry.Collection]++;
                     bytes[entry.Collection] += entry.PaddedBytes;

@@ -6,14 +6,14 @@ namespace Cairn.Caching.Coherence;
 // machines through the channel, if there is one.
 //
 //   I1  A change of a key is reported to all first levels of this process before it is acknowledged.
-//   I2  With a channel, first levels are trusted while the channel is live (Hearing). After an interruption, the channel delivers the
+//   I2  With a channel, first levels are trusted while the channel is live (ChannelLiveness). After an interruption, the channel delivers the
 //       missed changes before its next heartbeat.
 internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 {
     private readonly Lock _gate = new();
     private readonly ICacheInvalidation? _channel;
     private readonly DistributedRecords _records;
-    private readonly Hearing _hearing;
+    private readonly ChannelLiveness _liveness;
     private readonly Func<string, ulong> _hashOf;
     private readonly Action<string?> _onChangedElsewhere;
     private readonly Action _onProven;
@@ -39,7 +39,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         ICacheInvalidation? channel,
         DistributedRecords records,
         bool isPrivate,
-        Hearing hearing,
+        ChannelLiveness hearing,
         Func<string, ulong> hashOf,
         Action<string?> onChangedElsewhere,
         Action onProven)
@@ -47,7 +47,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         _channel = channel;
         _records = records;
         SeesAllChanges = isPrivate || channel is not null;
-        _hearing = hearing;
+        _liveness = hearing;
         _hashOf = hashOf;
         _onChangedElsewhere = onChangedElsewhere;
         _onProven = onProven;
@@ -62,10 +62,10 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     public bool SeesAllChanges { get; }
 
     /// <summary>True if no change by another machine is unknown for longer than allowed (I2).</summary>
-    public bool IsTrusted => _hearing.IsTrusted;
+    public bool IsTrusted => _liveness.IsTrusted;
 
     /// <summary>The maximum age of served entries in milliseconds, with regard to changes by other machines.</summary>
-    public long AllowedAgeMs => _hearing.TrustMs;
+    public long AllowedAgeMs => _liveness.TrustMs;
 
     /// <summary>True once the channel has delivered changes for the first time.</summary>
     public bool HasHeard => _heard.Task.IsCompleted;
@@ -174,7 +174,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
             OnMissed();
         }
 
-        _hearing.Prove(age);
+        _liveness.Prove(age);
         _onProven();
         _heard.TrySetResult();
     }

@@ -18,5 +18,6 @@ internal readonly struct LevelChanges(ICoherence coherence, bool hasLevel)
     public bool TryCatchUp(ulong hash) => Store is { } store ? store.TryCatchUp(hash) : _coherence is null || _coherence.TryCatchUp(hash);
 
     /// <summary>Calls <see cref="ICoherence.Mark"/>. Without a second level, the mark has no meaning.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ChangeMark Mark(ulong hash) => _coherence is null ? default : _coherence.Mark(hash);
 }

@@ -102,7 +102,6 @@ internal sealed unsafe class StoreCoherence : ICoherence
     public ulong PartitionBitOf(ulong hash) => 1UL << PartitionOf(hash);
 
     /// <summary>Catches up with every partition whose bit is set, like <see cref="TryCatchUp"/>.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryCatchUpAll(ulong partitions)
     {
         for (; partitions != 0; partitions &= partitions - 1)

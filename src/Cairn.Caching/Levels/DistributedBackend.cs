@@ -58,24 +58,24 @@ internal sealed class DistributedBackend
         Leases = leases is null ? null : new(leases, MakeCalls);
         _publish = MakeCalls("publishing a change", new(isKnown: false));
         Records = new(options.Name);
-        Hearing = new(isNeeded: channel is not null, options.Clock, options.TrustAfterHeartbeat);
+        ChannelLiveness = new(isNeeded: channel is not null, options.Clock, options.TrustAfterHeartbeat);
         Ledger = new(
-            options, Counters, _log, Hearing, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
+            options, Counters, _log, ChannelLiveness, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
         if (channel is null && !_isPrivate && !options.IsInMemory)
         {
             _log.NoChannel(cache.GetType().Name);
         }
 
-        Hub = new(channel, Records, _isPrivate, Hearing, HashOf, OnChangedElsewhere, OnProven);
+        Hub = new(channel, Records, _isPrivate, ChannelLiveness, HashOf, OnChangedElsewhere, OnProven);
     }
 
     public LevelCounters Counters { get; } = new();
 
     public DistributedRecords Records { get; }
 
-    public Hearing Hearing { get; }
+    public ChannelLiveness ChannelLiveness { get; }
 
-    public ChangeLedger Ledger { get; }
+    public WriteBehindQueue Ledger { get; }
 
     public ChannelHub Hub { get; }
 

@@ -9,7 +9,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Levels;
 
-// Any IDistributedCache as second level. Its failures are handled in BoundedCalls (code that throws or hangs), CircuitBreaker, ChangeLedger
+// Any IDistributedCache as second level. Its failures are handled in BoundedCalls (code that throws or hangs), CircuitBreaker, WriteBehindQueue
 // (changes that failed) and DistributedRecords (entries that are lost or damaged).
 //
 //   I1  A change is reported to all first levels of this process before it is acknowledged, done or pending.
@@ -59,15 +59,15 @@ internal sealed class DistributedLevel : SecondLevel
         Failures = Counters.Failures + Counters.Damaged,
         Timeouts = Counters.Timeouts,
         Refused = Counters.Refused,
-        OwedChanges = OwedChanges,
+        PendingChanges = PendingChanges,
         IsBroken = _backend.IsBroken,
-        IsCutOff = _backend.Hearing.IsCutOff,
+        IsCutOff = _backend.ChannelLiveness.IsCutOff,
     };
 
     public LevelCounters Counters => _backend.Counters;
 
     /// <summary>The number of changes that the second level does not have yet.</summary>
-    public int OwedChanges => _backend.Ledger.OwedCount;
+    public int PendingChanges => _backend.Ledger.PendingCount;
 
     /// <summary>True while the circuit breaker is open after repeated failures.</summary>
     public bool IsBroken => _backend.IsBroken;
@@ -186,7 +186,7 @@ internal sealed class DistributedLevel : SecondLevel
 
         // With a lease within this process, of the current era, the write is one step. An in-memory cache completes it at once.
         ulong era = _backend.KnownEra;
-        ValueTask<LevelStatus> writing = held is { Owner: null, IsUnasked: false } && era != 0 && held.Era == era && _backend.Hearing.IsTrusted
+        ValueTask<LevelStatus> writing = held is { Owner: null, IsUnasked: false } && era != 0 && held.Era == era && _backend.ChannelLiveness.IsTrusted
             ? _backend.Ledger.WriteAsync(DistributedRecords.Value(era, envelope.Span), expiration, held, wait)
             : WriteInStepsAsync(key, envelope, expiration, held, wait);
         return ToldAsync(hash, writing);
@@ -220,7 +220,7 @@ internal sealed class DistributedLevel : SecondLevel
             return removed == LevelStatus.LeaseLost ? removed : LevelStatus.Failed;
         }
 
-        if (held is { Owner: null } && (held.IsUnasked || !_backend.Hearing.IsTrusted))
+        if (held is { Owner: null } && (held.IsUnasked || !_backend.ChannelLiveness.IsTrusted))
         {
             return LevelStatus.Failed; // I3
         }

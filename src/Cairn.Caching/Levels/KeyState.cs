@@ -1,11 +1,11 @@
 namespace Cairn.Caching.Levels;
 
-// The state of a key in the write-behind queue (ChangeLedger). All members belong to the queue and are used under its lock.
+// The state of a key in the write-behind queue (WriteBehindQueue). All members belong to the queue and are used under its lock.
 internal sealed class KeyState
 {
     private LinkedListNode<KeyState>? _queueNode;
     private LinkedListNode<KeyState>? _writeNode;
-    private LinkedListNode<KeyState>? _unprovenNode;
+    private LinkedListNode<KeyState>? _unconfirmedNode;
 
     public string Key { get; private set; } = "";
 
@@ -15,7 +15,7 @@ internal sealed class KeyState
     public bool IsRunning { get; set; }
 
     /// <summary>A change is pending: it was reported to a caller, and the second level does not have it (I2).</summary>
-    public bool IsOwed { get; set; }
+    public bool HasPendingChange { get; set; }
 
     /// <summary>The second level has the newest change.</summary>
     public bool IsMade { get; set; }
@@ -30,10 +30,10 @@ internal sealed class KeyState
     public long MadeAt { get; set; }
 
     /// <summary>The second level has the newest change, no call can undo it, and it has undone no other change.</summary>
-    public bool IsSettled => IsMade && LateCalls == 0 && !IsUnproven;
+    public bool IsSettled => IsMade && LateCalls == 0 && !IsUnconfirmed;
 
     /// <summary>A change or an abandoned call is under way, or a change is pending.</summary>
-    public bool IsPending => IsRunning || IsOwed || LateCalls > 0;
+    public bool IsPending => IsRunning || HasPendingChange || LateCalls > 0;
 
     /// <summary>The moment at which the last call was abandoned.</summary>
     public long WatchedSince { get; set; }
@@ -63,7 +63,7 @@ internal sealed class KeyState
     public LinkedListNode<KeyState> WriteNode => _writeNode ??= new(this);
 
     /// <summary>The node in the list of unconfirmed changes, which are watched for changes of other machines (I6).</summary>
-    public LinkedListNode<KeyState> UnprovenNode => _unprovenNode ??= new(this);
+    public LinkedListNode<KeyState> UnconfirmedNode => _unconfirmedNode ??= new(this);
 
     /// <summary>The change waits to be made.</summary>
     public bool IsQueued => _queueNode?.List is not null;
@@ -72,5 +72,5 @@ internal sealed class KeyState
     public bool IsInWrites => _writeNode?.List is not null;
 
     /// <summary>The change is unconfirmed: it is watched for changes of other machines.</summary>
-    public bool IsUnproven => _unprovenNode?.List is not null;
+    public bool IsUnconfirmed => _unconfirmedNode?.List is not null;
 }

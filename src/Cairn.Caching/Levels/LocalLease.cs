@@ -1,6 +1,6 @@
 namespace Cairn.Caching.Levels;
 
-// A lease among the caches of this process that share an IDistributedCache. It ends under the lock of its ChangeLedger.
+// A lease among the caches of this process that share an IDistributedCache. It ends under the lock of its WriteBehindQueue.
 internal class LocalLease(string key)
 {
     private static readonly object s_ended = new();

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Policies;
 
@@ -6,10 +7,12 @@ namespace Cairn.Caching.Operations;
 /// <summary>Creates requests.</summary>
 internal static class CreateRequest
 {
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static CreateRequest<PlainFactory<TState, T>, TState, T> Of<TState, T>(
         Func<TState, CancellationToken, ValueTask<T>> factory, TState state, EntryPolicy policy, IEnumerable<string>? tags) =>
         new(new PlainFactory<TState, T>(factory), state, policy, tags);
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static CreateRequest<AdaptiveFactory<TState, T>, TState, T> Of<TState, T>(
         Func<TState, CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory, TState state, EntryPolicy policy, IEnumerable<string>? tags) =>
         new(new AdaptiveFactory<TState, T>(factory), state, policy, tags);

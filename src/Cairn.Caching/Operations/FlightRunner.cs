@@ -145,9 +145,10 @@ internal sealed class FlightRunner
         // A factory that blocks must not hold its caller beyond the caller's time-outs.
         bool hasTimeout = policy.HardTimeout != Timeout.InfiniteTimeSpan || (policy.SoftTimeout != Timeout.InfiniteTimeSpan && policy.FailSafeMs > 0);
         ValueTask run;
-        if (!hasTimeout && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer && IsPlain(flight, request, hasLooked, out KeepTerms terms))
+        if (!hasTimeout && !TFactory.IsAdaptive && ExecutionContext.Capture() is { } outer
+            && IsPlain(flight, policy, request.Tags, hasLooked, out ChangeMark mark, out ILevelLease? lease))
         {
-            run = RunPlainAsync(flight, request, outer, terms);
+            run = RunPlainAsync(flight, request, outer, new KeepTerms(policy, mark, lease));
         }
         else
         {
@@ -391,12 +392,12 @@ internal sealed class FlightRunner
     // Returns whether a miss needs only the call of the factory and the keeping of its value. That is so without tags, if the first level has
     // received no value since the flight can be found. With a second level, it also must have been read without waiting, must not have changed
     // since, and must grant its lease at once: then only the write may have to be awaited.
-    private bool IsPlain<TFactory, TState, T>(ValueFlight<T> flight, in CreateRequest<TFactory, TState, T> request, bool hasLooked, out KeepTerms terms)
-        where TFactory : struct, ICacheFactory<TState, T>
+    private bool IsPlain<T>(
+        ValueFlight<T> flight, EntryPolicy policy, IEnumerable<string>? names, bool hasLooked, out ChangeMark mark, out ILevelLease? lease)
     {
-        EntryPolicy policy = request.Policy;
-        terms = new KeepTerms(policy, Mark: default, Lease: null);
-        if (request.Tags is not null || policy.Options.Topics is not null || !policy.RunsFactory
+        mark = default;
+        lease = null;
+        if (names is not null || policy.Options.Topics is not null || !policy.RunsFactory
             || (policy.ReadsLocal && _parts.FirstLevel.Find(flight.Hash, flight.Key) is not null))
         {
             return false;
@@ -413,21 +414,16 @@ internal sealed class FlightRunner
         }
 
         // Taken once the flight can be found, as in RunAsync.
-        ChangeMark mark = _parts.Coherence.Mark(flight.Hash);
-        ILevelLease? lease = _parts.SecondLevel.TryAcquireNow(flight.Key, flight.Hash);
-        if (lease is null)
+        mark = _parts.Coherence.Mark(flight.Hash);
+        lease = _parts.SecondLevel.TryAcquireNow(flight.Key, flight.Hash);
+        if (lease is null || _parts.Coherence.IsUnchanged(flight.Before, flight.Hash))
         {
-            return false;
+            return lease is not null;
         }
 
-        if (!_parts.Coherence.IsUnchanged(flight.Before, flight.Hash))
-        {
-            Return(lease);
-            return false;
-        }
-
-        terms = new KeepTerms(policy, mark, lease);
-        return true;
+        Return(lease);
+        lease = null;
+        return false;
     }
 
     // RunAsync and MakeAsync for a plain flight: asynchronous only if the factory or the second level is.

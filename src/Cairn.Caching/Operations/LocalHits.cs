@@ -28,7 +28,7 @@ internal readonly struct LocalHits(CacheParts parts, TagReader tags, EntryConver
         if (_changes.TryCatchUp(hash) // CacheParts, I1
             && _local.Find(hash, key) is { } entry
             && _clock.NowMs() < entry.QuietUntil
-            && (entry.Tags is null || TagReader.AreUnchanged(entry, _changes, _stampChanges) || _tags.Compare(entry))
+            && (entry.Tags is null || AreTagsCurrent(entry))
             && (EntryConverter.TryTakeExact(entry, out value) || _converter.TryTakeOther(entry, out value)))
         {
             CountHit(entry);
@@ -37,6 +37,18 @@ internal readonly struct LocalHits(CacheParts parts, TagReader tags, EntryConver
 
         value = default;
         return false;
+    }
+
+    // Every change of a tag's stamp is counted. If all changes have been applied and the count is the same, the stamps have not changed.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool AreTagsCurrent(LocalEntry entry)
+    {
+        // Acquire; pairs with the release in CompareTags: TagPartitions is visible when TagsCheckedAt is.
+        ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
+        return (checkedAt != 0
+                && (_changes.Store is not { } store || store.TryCatchUpAll(entry.TagPartitions))
+                && _stampChanges.Now == checkedAt)
+            || _tags.CompareTags(entry);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

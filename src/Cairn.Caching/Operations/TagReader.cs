@@ -10,24 +10,9 @@ namespace Cairn.Caching.Operations;
 // Reads the stamps of tags. A value carries the stamps that its tags had before it was created. It is valid as long as they have not changed.
 internal sealed class TagReader(CacheParts parts)
 {
-    /// <summary>
-    /// Returns whether an entry's tags are known to be unchanged since <see cref="Compare"/> last compared them. A hit passes its own copies of
-    /// what all parts share.
-    /// </summary>
-    // Every change of a tag's stamp is counted. If all changes have been applied and the count is the same, the stamps have not changed.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static bool AreUnchanged(LocalEntry entry, in LevelChanges changes, TagChanges stampChanges)
-    {
-        // Acquire; pairs with the release in Compare: TagPartitions is visible when TagsCheckedAt is.
-        ulong checkedAt = Volatile.Read(ref entry.TagsCheckedAt);
-        return checkedAt != 0
-            && (changes.Store is not { } store || store.TryCatchUpAll(entry.TagPartitions))
-            && stampChanges.Now == checkedAt;
-    }
-
     /// <summary>Returns whether an entry's tags are unchanged, as far as this process knows.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public bool Compare(LocalEntry entry)
+    public bool CompareTags(LocalEntry entry)
     {
         ulong now = parts.Tags.Changes.Now;
         if (!AreCurrent(entry.Tags!))
@@ -44,7 +29,7 @@ internal sealed class TagReader(CacheParts parts)
                 partitions |= parts.Changes.Store?.PartitionBitOf(tag.Hash) ?? 0;
             }
 
-            // Concurrent writers store the same partitions, and either of two counts is correct.
+            // Release; pairs with the acquire in LocalHits. Concurrent writers store the same partitions, and either of two counts is correct.
             entry.TagPartitions = partitions;
             Volatile.Write(ref entry.TagsCheckedAt, now);
         }

@@ -16,13 +16,13 @@ internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
             ["failures"] = health.Failures,
             ["timeouts"] = health.Timeouts,
             ["refused"] = health.Refused,
-            ["owed"] = health.OwedChanges,
+            ["owed"] = health.PendingChanges,
         };
         string? trouble = health switch
         {
             { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while: values are made and kept in this process only.",
             { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory.",
-            { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level.",
+            { PendingChanges: > 0 } => $"{health.PendingChanges} changes wait to be made in the second level.",
             _ => null,
         };
         return Task.FromResult(trouble is null

@@ -13,7 +13,7 @@ internal readonly record struct LevelHealth
     public long Refused { get; init; }
 
     /// <summary>Pending changes: those that the level does not have yet.</summary>
-    public long OwedChanges { get; init; }
+    public long PendingChanges { get; init; }
 
     /// <summary>True while the circuit breaker is open after repeated failures.</summary>
     public bool IsBroken { get; init; }

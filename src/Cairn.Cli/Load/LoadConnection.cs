@@ -96,7 +96,7 @@ internal sealed class LoadConnection
     public int UnderWay => (int)(_next - _oldest);
 
     /// <summary>Gets input from the server that is not a reply; null if there was none. Later input cannot be parsed.</summary>
-    public string? Confusion { get; private set; }
+    public string? ProtocolViolation { get; private set; }
 
     /// <summary>Begins a job.</summary>
     public void Begin(LoadJob job)
@@ -128,7 +128,7 @@ internal sealed class LoadConnection
         _endsWithData = false;
         _elementsLeft = 0;
         _keysAnswered = 0;
-        Confusion = null;
+        ProtocolViolation = null;
     }
 
     /// <summary>Builds the requests that may be sent now.</summary>
@@ -150,7 +150,7 @@ internal sealed class LoadConnection
     }
 
     /// <summary>Scans input from the server.</summary>
-    /// <returns>False if the input does not conform to the protocol. <see cref="Confusion"/> then contains its beginning.</returns>
+    /// <returns>False if the input does not conform to the protocol. <see cref="ProtocolViolation"/> then contains its beginning.</returns>
     public bool Receive(ReadOnlySpan<byte> input, long now)
     {
         _counters.BytesReceived += input.Length;
@@ -190,7 +190,7 @@ internal sealed class LoadConnection
                 OnLine(_partialLine.AsSpan(0, length), now);
             }
 
-            if (Confusion is not null)
+            if (ProtocolViolation is not null)
             {
                 break;
             }
@@ -210,7 +210,7 @@ internal sealed class LoadConnection
             _setsInThisPiece = 0;
         }
 
-        return Confusion is null;
+        return ProtocolViolation is null;
     }
 
     // --- Requests ---
@@ -552,7 +552,7 @@ internal sealed class LoadConnection
     private void Confuse(ReadOnlySpan<byte> line)
     {
         const int Most = 60;
-        Confusion = Output.KeyText.Escape(line[..Math.Min(line.Length, Most)].ToArray());
+        ProtocolViolation = Output.KeyText.Escape(line[..Math.Min(line.Length, Most)].ToArray());
     }
 
     private struct Request

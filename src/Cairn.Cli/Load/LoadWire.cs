@@ -93,7 +93,7 @@ internal sealed class LoadWire : IDisposable
         _receiver = receiver;
         _receivedAt = now;
         _link.Inner.Offer(buffer.AsMemory(0, count));
-        return _tlsFailure is null ? receiver.Confusion is null : throw new IOException(_tlsFailure.Message, _tlsFailure);
+        return _tlsFailure is null ? receiver.ProtocolViolation is null : throw new IOException(_tlsFailure.Message, _tlsFailure);
     }
 
     public void Dispose() => _link.Dispose();
@@ -107,7 +107,7 @@ internal sealed class LoadWire : IDisposable
             int count;
             while ((count = await tls.ReadAsync(buffer, CancellationToken.None).ConfigureAwait(false)) > 0)
             {
-                _ = _receiver!.Confusion is null && _receiver.Receive(buffer.AsSpan(0, count), _receivedAt);
+                _ = _receiver!.ProtocolViolation is null && _receiver.Receive(buffer.AsSpan(0, count), _receivedAt);
             }
 
             _tlsFailure = new IOException("the server closed the connection");

@@ -195,7 +195,7 @@ internal sealed class LoadWorker : IDisposable
 
             if (!wire.Receive(connection, _input, out long now))
             {
-                Lose(place, $"not a reply: '{connection.Confusion}'");
+                Lose(place, $"not a reply: '{connection.ProtocolViolation}'");
                 return;
             }
 

@@ -84,7 +84,7 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
         writer.WriteNumber("localEntries"u8, s.LocalEntries);
         writer.WriteNumber("localBytes"u8, s.LocalBytes);
         writer.WriteNumber("localEvictions"u8, s.LocalEvictions);
-        writer.WriteNumber("owedChanges"u8, health.OwedChanges);
+        writer.WriteNumber("owedChanges"u8, health.PendingChanges);
         writer.WriteNumber("levelFailures"u8, health.Failures);
         writer.WriteNumber("levelTimeouts"u8, health.Timeouts);
         writer.WriteEndObject();
@@ -117,8 +117,8 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
     {
         { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while",
         { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory",
-        { OwedChanges: 1 } => "1 change waits to be made in the second level",
-        { OwedChanges: > 0 } => $"{health.OwedChanges} changes wait to be made in the second level",
+        { PendingChanges: 1 } => "1 change waits to be made in the second level",
+        { PendingChanges: > 0 } => $"{health.PendingChanges} changes wait to be made in the second level",
         _ => null,
     };
 

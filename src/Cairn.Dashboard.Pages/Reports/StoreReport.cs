@@ -2,7 +2,7 @@ using System.Text.Json;
 using Cairn.Dashboard.Pages.Access;
 using Cairn.Dashboard.Pages.Keys;
 using Cairn.Storage;
-using Cairn.Surveys;
+using Cairn.Analysis;
 
 namespace Cairn.Dashboard.Pages.Reports;
 
@@ -62,7 +62,7 @@ internal static class StoreReport
         writer.WriteEndArray();
         WriteLogs(writer, segments, statistics.BytesPerSegment);
         WriteAges(writer, segments);
-        var survey = store.Survey(new SurveyRequest { MaxTime = s_glance }, cancellationToken);
+        var survey = store.Analyze(new AnalysisRequest { MaxTime = s_glance }, cancellationToken);
         writer.WriteNumber("searched"u8, survey.Searched);
         WriteLives(writer, survey);
         writer.WriteStartArray("collections"u8);
@@ -81,13 +81,13 @@ internal static class StoreReport
     }
 
     /// <summary>Reads all entries that a user may see, and writes the biggest ones and the distributions of sizes and lifetimes.</summary>
-    public static void WriteSurvey(Utf8JsonWriter writer, CairnStore store, DashboardUser user, CancellationToken cancellationToken)
+    public static void WriteAnalysis(Utf8JsonWriter writer, CairnStore store, DashboardUser user, CancellationToken cancellationToken)
     {
-        var request = new SurveyRequest
+        var request = new AnalysisRequest
         {
             BiggestCount = BiggestCount, Prefix = user.KeyPrefix, IsOwnCollectionOnly = user.KeyPrefix.Length > 0,
         };
-        StoreSurvey survey = store.Survey(request, cancellationToken);
+        KeySpaceAnalysis survey = store.Analyze(request, cancellationToken);
         writer.WriteNumber("entries"u8, survey.Sizes.Entries);
         writer.WriteNumber("valueBytes"u8, survey.Sizes.ValueBytes);
         writer.WriteStartArray("biggest"u8);
@@ -160,7 +160,7 @@ internal static class StoreReport
         writer.WriteEndArray();
     }
 
-    private static void WriteLives(Utf8JsonWriter writer, StoreSurvey survey)
+    private static void WriteLives(Utf8JsonWriter writer, KeySpaceAnalysis survey)
     {
         writer.WriteStartArray("lives"u8);
         foreach (LifeBin bin in survey.Lives)

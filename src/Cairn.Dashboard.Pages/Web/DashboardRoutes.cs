@@ -72,7 +72,7 @@ internal sealed class DashboardRoutes
         pages.AddApi(routes, "/api/live", s_get, pages.LiveAsync);
         pages.AddApi(routes, "/api/memory", s_get, pages.MemoryAsync);
         pages.AddApi(routes, "/api/view/{name}", s_get, pages.ViewAsync);
-        pages.AddApi(routes, "/api/survey", s_post, pages.SurveyAsync);
+        pages.AddApi(routes, "/api/survey", s_post, pages.AnalyzeAsync);
         pages.AddApi(routes, "/api/keys", s_post, pages.KeysAsync);
         pages.AddApi(routes, "/api/value", s_post, pages.ValueAsync);
         pages.AddApi(routes, "/api/delete", s_post, pages.DeleteAsync);
@@ -365,7 +365,7 @@ internal sealed class DashboardRoutes
         return WriteAsync(context, writer => isThere = _subject.TryWriteView(name, writer, user), () => isThere);
     }
 
-    private async Task SurveyAsync(HttpContext context, DashboardUser user)
+    private async Task AnalyzeAsync(HttpContext context, DashboardUser user)
     {
         if (_store is null)
         {
@@ -376,7 +376,7 @@ internal sealed class DashboardRoutes
         await _surveys.WaitAsync(context.RequestAborted).ConfigureAwait(false); // Only one runs at a time, because it reads the whole index.
         try
         {
-            await WriteAsync(context, writer => StoreReport.WriteSurvey(writer, _store, user, context.RequestAborted)).ConfigureAwait(false);
+            await WriteAsync(context, writer => StoreReport.WriteAnalysis(writer, _store, user, context.RequestAborted)).ConfigureAwait(false);
         }
         finally
         {

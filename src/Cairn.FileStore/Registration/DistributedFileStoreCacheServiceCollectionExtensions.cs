@@ -1,5 +1,5 @@
 using Cairn.FileStore;
-using Cairn.FileStore.Moved;
+using Cairn.FileStore.Adapters;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Hosting;
 
@@ -107,11 +107,11 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
     }
 
     private static IDistributedFileStoreCacheString CreateString(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
-        options.DistributedCache is { } find ? new MovedStrings(find(provider), options) : new DistributedFileStoreCacheString(options);
+        options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheString(options);
 
     private static IDistributedFileStoreCacheClass CreateClass(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
-        options.DistributedCache is { } find ? new MovedStrings(find(provider), options) : new DistributedFileStoreCacheClass(options);
+        options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheClass(options);
 
     private static IDistributedFileStoreCacheBytes CreateBytes(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
-        options.DistributedCache is { } find ? new MovedBytes(find(provider)) : new DistributedFileStoreCacheBytes(options);
+        options.DistributedCache is { } find ? new DistributedBytesAdapter(find(provider)) : new DistributedFileStoreCacheBytes(options);
 }

@@ -39,7 +39,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     private int _prefixVersion;
     private int _serversVersion;
     private Task? _loop;
-    private volatile bool _isHearing;
+    private volatile bool _isReceiving;
     private bool _isDisposed;
 
     /// <summary>Creates a channel. It does nothing before the first subscription.</summary>
@@ -62,7 +62,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     public Type Owner { get; init; } = typeof(ChangeChannel);
 
     /// <summary>Gets whether the channel currently receives changes.</summary>
-    public bool IsHearing => _isHearing;
+    public bool IsReceiving => _isReceiving;
 
     /// <summary>Gets whether there is a subscription.</summary>
     public bool IsInUse => Volatile.Read(ref _subscriptions).Length > 0;
@@ -95,7 +95,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     /// <returns>False, immediately, if the channel does not currently receive changes.</returns>
     public async ValueTask<bool> WaitForChangeAsync(string key, CancellationToken cancellationToken)
     {
-        if (!_isHearing)
+        if (!_isReceiving)
         {
             return false;
         }
@@ -226,13 +226,13 @@ internal sealed class ChangeChannel : IAsyncDisposable
                 {
                     TellAlive(Volatile.Read(ref hasMissed), TimeProvider.System.GetElapsedTime(startedAt));
                     hasMissed = false;
-                    _isHearing = true;
+                    _isReceiving = true;
                 }
             }
             catch (Exception failure) when (failure is RedisException or TimeoutException or OperationCanceledException or ObjectDisposedException)
             {
                 // Without heartbeats, receivers soon stop trusting their entries. The connection logs the failure.
-                _isHearing = false;
+                _isReceiving = false;
                 _waiters.WakeAll();
                 _client.RefreshTopology();
             }

@@ -200,7 +200,7 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     /// <summary>Returns the connection that holds the most memory that cannot wait; null if there is none. Examines all connections, so
     /// it is called only when memory is used up.</summary>
-    public ClientConnection? FindGreediest()
+    public ClientConnection? FindLargestHolder()
     {
         ClientConnection? greediest = null;
         long most = 0;

@@ -493,7 +493,7 @@ internal sealed unsafe partial class Worker
 
         if (_engine.Memory.IsHeldExceeded && HoldsMuch(connection))
         {
-            ClientConnection greediest = _engine.FindGreediest() ?? connection;
+            ClientConnection greediest = _engine.FindLargestHolder() ?? connection;
             if (greediest == connection)
             {
                 Fail(connection, CloseReason.OutOfMemory);

@@ -13,7 +13,7 @@ internal sealed class ServerProtocols : IDisposable
     private readonly CairnStore _store;
     private readonly MemcachedSessions _memcached;
     private readonly RespServer _resp;
-    private readonly MemcachedSurroundings _surroundings;
+    private readonly MemcachedServerInfo _surroundings;
 
     /// <summary>Creates the session factories for a store.</summary>
     public ServerProtocols(CairnStore store, ServerPlan plan)
@@ -22,7 +22,7 @@ internal sealed class ServerProtocols : IDisposable
         int maxValueBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes);
         _store = store;
         Metrics.SlowLog.Threshold = options.SlowThreshold;
-        _surroundings = new MemcachedSurroundings
+        _surroundings = new MemcachedServerInfo
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
         };

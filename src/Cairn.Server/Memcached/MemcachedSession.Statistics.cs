@@ -210,7 +210,7 @@ internal sealed unsafe partial class MemcachedSession
     private IEnumerable<(string Name, string Value)> Settings()
     {
         MemcachedOptions options = _sessions.Options;
-        MemcachedSurroundings surroundings = options.Surroundings;
+        MemcachedServerInfo surroundings = options.Surroundings;
         StoreStatistics store = _store.GetStatistics();
         return
         [

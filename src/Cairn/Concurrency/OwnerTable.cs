@@ -128,9 +128,9 @@ internal sealed unsafe class OwnerTable
     public bool AnyOtherAlive() => _file.IsByteLockedByOther(GateByte + 1, StoreLayout.MaxOwners);
 
     /// <summary>Takes the byte of a dead owner to clean up after it. Returns false if the owner is alive or another process cleans up.</summary>
-    public bool TrySeizeSlot(int slot) => slot != Slot && _file.TryLockByte(GateByte + slot);
+    public bool TryTakeOverSlot(int slot) => slot != Slot && _file.TryLockByte(GateByte + slot);
 
-    public void ReleaseSeizedSlot(int slot) => _file.UnlockByte(GateByte + slot);
+    public void ReleaseTakenOverSlot(int slot) => _file.UnlockByte(GateByte + slot);
 
     /// <summary>Takes a hazard cell of this store. Returns false if no cell is free for this use (I5).</summary>
     public bool TryTakeHazardCell(bool isLasting, out int cell)

@@ -127,9 +127,9 @@ internal sealed unsafe class PartitionLock
     /// Repeats while the word names the dead owner, because a thread that saw that owner can still announce its sleep in the word. If
     /// this method gave up then, the word would name a slot that is alive again, and the lock would stay locked.
     /// </remarks>
-    public bool TrySeize(PartitionBlock* partition, int deadSlot) => TrySeize(&partition->LockWord, deadSlot);
+    public bool TryTakeOver(PartitionBlock* partition, int deadSlot) => TryTakeOver(&partition->LockWord, deadSlot);
 
-    public bool TrySeize(uint* lockWord, int deadSlot)
+    public bool TryTakeOver(uint* lockWord, int deadSlot)
     {
         while (true)
         {
@@ -139,7 +139,7 @@ internal sealed unsafe class PartitionLock
                 return false;
             }
 
-            ProtocolHook.Reach(ProtocolStep.LockSeizing);
+            ProtocolHook.Reach(ProtocolStep.LockTakingOver);
             if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
             {
                 return true;
@@ -189,7 +189,7 @@ internal sealed unsafe class PartitionLock
                 ProtocolHook.Reach(ProtocolStep.LockSeenDead);
                 if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
                 {
-                    ProtocolHook.Reach(ProtocolStep.LockStolen);
+                    ProtocolHook.Reach(ProtocolStep.LockTakenOver);
                     return LockOutcome.Stolen;
                 }
 

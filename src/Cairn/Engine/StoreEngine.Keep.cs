@@ -88,7 +88,7 @@ internal sealed unsafe partial class StoreEngine
 
     private bool IsWithinBudget(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, long bytes)
     {
-        long replaced = isFound && !EntryLedger.IsCleared(Memory, partition, old.Entry.Version, key.Collection) ? old.Entry.PaddedBytes : 0;
+        long replaced = isFound && !EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, key.Collection) ? old.Entry.PaddedBytes : 0;
         return !AreBudgetsKept || _budgets.Allows(key.Collection, bytes - replaced);
     }
 

@@ -84,7 +84,7 @@ internal sealed unsafe partial class StoreEngine
         while (HashIndex.Find(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located located))
         {
             bool isHeld = located.Entry.Version == version && (located.Entry.Fields & EntryFields.Lease) != 0
-                && !EntryLedger.IsCleared(Memory, partition, version, key.Collection);
+                && !EntryAccounting.IsCleared(Memory, partition, version, key.Collection);
             if (HashIndex.Validate(located))
             {
                 return isHeld;
@@ -95,7 +95,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     /// <summary>Ends a lease without a value. A stale value in the lease's entry stays, without the lease.</summary>
-    public void GiveUpLease(in KeyRef key, ulong version)
+    public void ReleaseLease(in KeyRef key, ulong version)
     {
         PartitionBlock* partition = Enter(key.Place.Partition);
         if (partition is null)
@@ -178,7 +178,7 @@ internal sealed unsafe partial class StoreEngine
         while (true)
         {
             bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            bool isCleared = isFound && EntryLedger.IsCleared(Memory, partition, old.Entry.Version, key.Collection);
+            bool isCleared = isFound && EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, key.Collection);
             bool isHash = false;
             long now = Clock.NowMs();
             if (isFound && !isCleared)

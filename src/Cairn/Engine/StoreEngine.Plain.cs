@@ -221,7 +221,7 @@ internal sealed unsafe partial class StoreEngine
 
         Bucket.MarkUnread(bucket, slotIndex);
 
-        // The counts, as EntryLedger keeps them: one entry replaces another.
+        // The counts, as EntryAccounting keeps them: one entry replaces another.
         oldHeader->LiveBytes -= (int)oldBytes;
         memory.Header(memory.SegmentAt(target))->LiveBytes += bytes;
         partition->LiveBytes += bytes - oldBytes;

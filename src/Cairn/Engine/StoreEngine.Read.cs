@@ -355,7 +355,7 @@ internal sealed unsafe partial class StoreEngine
         _owners.Unpin(cell);
         if (_isClosed && !isFinalizing)
         {
-            GiveAwayIfUnpinned();
+            ReleaseSlotIfUnpinned();
         }
 
         GC.KeepAlive(this);
@@ -376,7 +376,7 @@ internal sealed unsafe partial class StoreEngine
         PartitionBlock* partition, in EntryView entry, bool acceptStale, ref long deadline, bool acceptHash = false)
     {
         if ((entry.Type != EntryType.Value && !(acceptHash && entry.Type == EntryType.Hash)) || entry.ValueLength > (uint)Memory.MaxValueBytes
-            || EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection))
+            || EntryAccounting.IsCleared(Memory, partition, entry.Version, entry.Collection))
         {
             return false;
         }

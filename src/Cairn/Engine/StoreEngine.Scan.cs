@@ -69,7 +69,7 @@ internal sealed unsafe partial class StoreEngine
                 long deadline = entry.Deadline;
                 info = InfoOf(entry, deadline);
                 isLive = entry.Type != EntryType.Lease
-                    && !EntryLedger.IsCleared(Memory, partition, entry.Version, collection)
+                    && !EntryAccounting.IsCleared(Memory, partition, entry.Version, collection)
                     && (deadline == long.MaxValue || deadline > Clock.NowMs());
             }
 

@@ -89,7 +89,7 @@ internal sealed unsafe partial class StoreEngine
     // An entry with a lease stays until the lease has also ended.
     private GoneReason ReasonOf(PartitionBlock* partition, in EntryView entry) =>
         entry.Type is not (EntryType.Value or EntryType.Hash) ? GoneReason.None
-        : EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection) ? GoneReason.Cleared
+        : EntryAccounting.IsCleared(Memory, partition, entry.Version, entry.Collection) ? GoneReason.Cleared
         : entry.HasDeadline && entry.RemovableAt <= Clock.NowMs() - ExpiredRetentionMs ? GoneReason.Expired
         : GoneReason.None;
 

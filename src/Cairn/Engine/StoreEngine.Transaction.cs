@@ -287,7 +287,7 @@ internal sealed unsafe partial class StoreEngine
             {
                 TransactionWrite write = _plan.Writes[i];
                 long replaced = TryFind(i, out Located old)
-                    && !EntryLedger.IsCleared(Memory, PartitionOf(write), old.Entry.Version, write.Collection) ? old.Entry.PaddedBytes : 0;
+                    && !EntryAccounting.IsCleared(Memory, PartitionOf(write), old.Entry.Version, write.Collection) ? old.Entry.PaddedBytes : 0;
                 added[write.Collection] = added.GetValueOrDefault(write.Collection) + write.Bytes - replaced;
             }
 

@@ -336,7 +336,7 @@ internal sealed unsafe partial class StoreEngine
     internal bool IsLive(PartitionBlock* partition, in EntryView entry) =>
         entry.Type is EntryType.Value or EntryType.Hash
         && entry.ValueLength <= (uint)Memory.MaxValueBytes
-        && !EntryLedger.IsCleared(Memory, partition, entry.Version, entry.Collection)
+        && !EntryAccounting.IsCleared(Memory, partition, entry.Version, entry.Collection)
         && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
 
     private bool IsLong(long bytes) => bytes > LongestLockedCopy || bytes > Memory.SegmentBytes;
@@ -415,7 +415,7 @@ internal sealed unsafe partial class StoreEngine
         if (condition == WriteCondition.IfLease)
         {
             bool isHeld = isFound && old.Entry.Version == expectedVersion && (old.Entry.Fields & EntryFields.Lease) != 0
-                && !EntryLedger.IsCleared(Memory, partition, old.Entry.Version, old.Entry.Collection);
+                && !EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, old.Entry.Collection);
             return isHeld ? WriteStatus.Stored : WriteStatus.LeaseLost;
         }
 
@@ -599,7 +599,7 @@ internal sealed unsafe partial class StoreEngine
             // Also if the entry was retracted without the lock, because that operation did not update the counts.
             _departures.OnReplaced(partition, old.Entry, Bucket.WasRead(bucket, slotIndex));
             Bucket.MarkUnread(bucket, slotIndex);
-            EntryLedger.TakeOut(Memory, partition, old.Entry);
+            EntryAccounting.TakeOut(Memory, partition, old.Entry);
             _leases.OnRetracted(partition, old.Entry);
         }
         else
@@ -612,7 +612,7 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
-        EntryLedger.Enter(Memory, partition, target, bytes, key.Collection);
+        EntryAccounting.Enter(Memory, partition, target, bytes, key.Collection);
         ProtocolHook.Reach(ProtocolStep.CountersStored);
         if (isChange)
         {

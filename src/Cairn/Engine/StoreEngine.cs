@@ -50,7 +50,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     private readonly TimeSpan _lockTimeout;
     private volatile bool _isClosed;
     private int _waiters;
-    private Action? _giveAwaySlot;
+    private Action? _releaseSlot;
 
     public StoreEngine(StoreMemory memory, StorePlatform platform, StoreClock clock, TimeSpan lockTimeout, in LogOptions logOptions)
     {
@@ -165,12 +165,12 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     }
 
     /// <summary>Ends all use of the file by this engine. Later operations throw.</summary>
-    /// <param name="giveAwaySlot">
+    /// <param name="releaseSlot">
     /// Called once, when no pin is left: now, or by the thread that ends the last pin. Not called if a lock remains in this opening's
     /// name. Then this process keeps the slot until the mapping is removed. Otherwise the lock could be taken over from a thread that
     /// still writes.
     /// </param>
-    public void Close(Action giveAwaySlot)
+    public void Close(Action releaseSlot)
     {
         _isClosed = true;
 
@@ -193,8 +193,8 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         _cleanup.FoldCounters(_owners.Slot);
         if (isLeft)
         {
-            Interlocked.Exchange(ref _giveAwaySlot, giveAwaySlot);
-            GiveAwayIfUnpinned();
+            Interlocked.Exchange(ref _releaseSlot, releaseSlot);
+            ReleaseSlotIfUnpinned();
         }
     }
 
@@ -223,11 +223,11 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     }
 
     // A full fence separates the end of a pin, or the setting of the action, from this check. The later of the two threads sees both.
-    private void GiveAwayIfUnpinned()
+    private void ReleaseSlotIfUnpinned()
     {
         if (!_owners.HasPins)
         {
-            Interlocked.Exchange(ref _giveAwaySlot, null)?.Invoke();
+            Interlocked.Exchange(ref _releaseSlot, null)?.Invoke();
         }
     }
 
@@ -245,7 +245,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         if (_isClosed)
         {
             _owners.ReturnHazardCell(cell);
-            GiveAwayIfUnpinned();
+            ReleaseSlotIfUnpinned();
             ThrowClosed();
         }
 
@@ -263,7 +263,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         if (_isClosed)
         {
             _owners.Unpin(cell);
-            GiveAwayIfUnpinned();
+            ReleaseSlotIfUnpinned();
             ThrowClosed();
         }
 

@@ -71,7 +71,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
         {
             OnExpired(partition, entry, wasRead);
         }
-        else if (!EntryLedger.IsCleared(memory, partition, entry.Version, entry.Collection))
+        else if (!EntryAccounting.IsCleared(memory, partition, entry.Version, entry.Collection))
         {
             OnEvicted(partition, entry, wasRead);
         }
@@ -79,7 +79,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool HasExpired(PartitionBlock* partition, in EntryView entry) =>
-        entry.Deadline <= clock.NowMs() && !EntryLedger.IsCleared(memory, partition, entry.Version, entry.Collection);
+        entry.Deadline <= clock.NowMs() && !EntryAccounting.IsCleared(memory, partition, entry.Version, entry.Collection);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Report(in EntryView entry, EntryDeparture departure)

@@ -244,7 +244,7 @@ internal sealed unsafe partial class SegmentEvictor
             return false;
         }
 
-        if (!EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+        if (!EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection))
         {
             _departures.OnExpired(partition, entry, Bucket.WasRead(bucket, slotIndex));
             if (entry.Type != EntryType.Lease)
@@ -267,7 +267,7 @@ internal sealed unsafe partial class SegmentEvictor
             return true;
         }
 
-        if (entry.RemovableAt <= _clock.NowMs() || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection))
+        if (entry.RemovableAt <= _clock.NowMs() || EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection))
         {
             TakeOut(partition, number, entry, place);
             return true;

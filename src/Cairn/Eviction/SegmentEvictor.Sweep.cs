@@ -134,7 +134,7 @@ internal sealed unsafe partial class SegmentEvictor
             cursor = runLength > 1 ? end : cursor + entry.PaddedBytes;
             bool isGap = entry.Type == EntryType.None;
             long removableAt = isGap ? 0 : entry.RemovableAt;
-            bool isRemovable = !isGap && (removableAt <= until || EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection));
+            bool isRemovable = !isGap && (removableAt <= until || EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection));
             groups?.Record(cursor, isRemovable ? long.MaxValue : removableAt, isLast: cursor + EntryView.HeaderBytes >= end);
             if (!isRemovable)
             {

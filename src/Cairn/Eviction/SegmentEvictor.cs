@@ -409,7 +409,7 @@ internal sealed unsafe partial class SegmentEvictor
         bool isKept = header->Log == PartitionBlock.LogKeep;
         if (header->LiveBytes == 0 && !isKept)
         {
-            // No slot names an entry in the segment: LiveBytes can be too high, never too low (EntryLedger I1).
+            // No slot names an entry in the segment: LiveBytes can be too high, never too low (EntryAccounting I1).
             cursor = end;
         }
 
@@ -500,7 +500,7 @@ internal sealed unsafe partial class SegmentEvictor
         }
 
         var mode = (VictimMode)partition->VictimMode;
-        bool isCleared = EntryLedger.IsCleared(_memory, partition, entry.Version, entry.Collection);
+        bool isCleared = EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection);
         bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs();
         bool isMain = header->Log == PartitionBlock.LogMain;
         int frequency = Bucket.Frequency(bucket, slotIndex);
@@ -538,7 +538,7 @@ internal sealed unsafe partial class SegmentEvictor
         bool isDropped = Bucket.TryReplace(located.Bucket, located.SlotIndex, located.Slot, 0);
         _departures.OnRetracted(partition, located.Entry);
         Bucket.Forget(located.Bucket, located.SlotIndex);
-        EntryLedger.TakeOut(_memory, partition, located.Entry);
+        EntryAccounting.TakeOut(_memory, partition, located.Entry);
         _leases.OnRetracted(partition, located.Entry);
         return isDropped;
     }
@@ -548,7 +548,7 @@ internal sealed unsafe partial class SegmentEvictor
     {
         Bucket.Store(bucket, slotIndex, 0);
         Bucket.Forget(bucket, slotIndex);
-        EntryLedger.TakeOut(_memory, partition, entry);
+        EntryAccounting.TakeOut(_memory, partition, entry);
         _leases.OnRetracted(partition, entry);
     }
 

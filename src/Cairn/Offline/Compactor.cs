@@ -88,7 +88,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         compactor.CopyAll(&super);
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
-        engine.Close(giveAwaySlot: () => { }); // The slot is released below, when everything is durable.
+        engine.Close(releaseSlot: () => { }); // The slot is released below, when everything is durable.
         long evicted = compactor.TakeStatistics();
 
         // The log continues unchanged. A replay of the log gives the content of the new file, as it gave the content of the old one.
@@ -123,17 +123,17 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     public void Dispose() => _walk.Dispose();
 
     void IPartitionVisitor.OnEntry(
-        in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict)
+        in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in EntryValidation validation)
     {
-        switch (verdict.Fate)
+        switch (validation.Validity)
         {
-            case EntryFate.Live:
+            case EntryValidity.Live:
                 Import(entry, frequency, header.Log == PartitionBlock.LogMain);
                 break;
-            case EntryFate.Expired:
+            case EntryValidity.Expired:
                 _expired++;
                 break;
-            case EntryFate.Damaged:
+            case EntryValidity.Damaged:
                 _damaged++;
                 break;
             default:
@@ -141,7 +141,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         }
     }
 
-    void IPartitionVisitor.OnBadSlot(in SlotPlace at, in Verdict verdict) => _damaged++;
+    void IPartitionVisitor.OnBadSlot(in SlotPlace at, in EntryValidation validation) => _damaged++;
 
     void IPartitionVisitor.OnDeadEntry(in EntryView entry, long offset, bool isWhole)
     {

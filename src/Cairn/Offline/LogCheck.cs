@@ -32,7 +32,7 @@ internal static unsafe class LogCheck
 
         var damages = new Dictionary<string, StoreCorruptException>(StringComparer.Ordinal);
         string? note = null;
-        if (!OwnerCheck.IsAnybodyThere(image))
+        if (!OwnerCheck.HasOpeningOrGate(image))
         {
             note = TryRead(
                 platform, storePath, block, damage => damages.TryAdd(damage.Message, damage), out Exception? failure, cancellationToken);
@@ -42,7 +42,7 @@ internal static unsafe class LogCheck
             }
         }
 
-        bool isOpened = OwnerCheck.IsAnybodyThere(image)
+        bool isOpened = OwnerCheck.HasOpeningOrGate(image)
             || !image.TryReadUInt64(System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.OpenCount)), out ulong openCount)
             || openCount != super->OpenCount;
         if (isOpened)

@@ -13,7 +13,7 @@ internal static unsafe class OwnerCheck
     public static bool IsGateTaken(StoreImage image) => image.File.IsByteLockedByOther(OwnerTable.GateByte, 1);
 
     /// <summary>Returns whether a process has the store open, or opens, closes, grows or compacts it at present.</summary>
-    public static bool IsAnybodyThere(StoreImage image) =>
+    public static bool HasOpeningOrGate(StoreImage image) =>
         image.File.IsByteLockedByOther(OwnerTable.GateByte, 1 + StoreLayout.MaxOwners);
 
     /// <summary>Checks every owner slot. Returns the number of slots with an owner.</summary>

@@ -8,10 +8,10 @@ namespace Cairn.Offline;
 internal unsafe interface IPartitionVisitor
 {
     /// <summary>Called with an entry to which a slot leads. It is valid, or damaged but of known length.</summary>
-    void OnEntry(in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict);
+    void OnEntry(in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in EntryValidation validation);
 
     /// <summary>Called with a slot that does not lead to an entry.</summary>
-    void OnBadSlot(in SlotPlace at, in Verdict verdict);
+    void OnBadSlot(in SlotPlace at, in EntryValidation validation);
 
     /// <summary>Called with an entry to which no slot leads.</summary>
     void OnDeadEntry(in EntryView entry, long offset, bool isWhole);
@@ -32,7 +32,7 @@ internal unsafe interface IPartitionVisitor
 // Visits everything in a partition. The walk reads the index once. Then it reads the segments one after the other, and looks up each entry in the copy of
 // the index. The slots that remain are judged one by one. So the file is read from front to back, independent of the index's order.
 //
-// Processes can change the partition meanwhile. EntryJudge judges every apparent damage again, and its verdicts are final. Other changes since the index
+// Processes can change the partition meanwhile. EntryValidator judges every apparent damage again, and its verdicts are final. Other changes since the index
 // was read only make the counts inexact.
 internal sealed unsafe class PartitionWalk : IDisposable
 {
@@ -40,7 +40,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
     private const int Choices = 4;
 
     private readonly StoreImage _image;
-    private readonly EntryJudge _judge;
+    private readonly EntryValidator _validator;
     private readonly SegmentReader _segments;
     private readonly NativeBuffer _blockBytes = new();
     private readonly NativeBuffer _index = new();
@@ -49,7 +49,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
     public PartitionWalk(StoreImage image, TimeProvider clock)
     {
         _image = image;
-        _judge = new EntryJudge(image, clock);
+        _validator = new EntryValidator(image, clock);
         _segments = new SegmentReader(image);
     }
 
@@ -60,7 +60,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
 
     public void Dispose()
     {
-        _judge.Dispose();
+        _validator.Dispose();
         _segments.Dispose();
         _blockBytes.Dispose();
         _index.Dispose();
@@ -152,20 +152,20 @@ internal sealed unsafe class PartitionWalk : IDisposable
                 }
 
                 var at = new SlotPlace(partition, bucket, slot);
-                if (_judge.JudgeSlot(at, Block, cancellationToken) is not { } verdict)
+                if (_validator.ValidateSlot(at, Block, cancellationToken) is not { } validation)
                 {
                     continue;
                 }
 
-                if (verdict.Fate == EntryFate.Damaged)
+                if (validation.Validity == EntryValidity.Damaged)
                 {
-                    visitor.OnBadSlot(at, verdict);
+                    visitor.OnBadSlot(at, validation);
                 }
                 else
                 {
-                    int segment = (int)_image.SegmentAt(verdict.Offset);
+                    int segment = (int)_image.SegmentAt(validation.Offset);
                     _image.TryReadHeader(segment, out SegmentHeader header);
-                    visitor.OnEntry(_judge.Entry, at, Bucket.Frequency((Bucket*)words, slot), header, segment, verdict);
+                    visitor.OnEntry(_validator.Entry, at, Bucket.Frequency((Bucket*)words, slot), header, segment, validation);
                 }
             }
         }
@@ -226,22 +226,22 @@ internal sealed unsafe class PartitionWalk : IDisposable
         _seen.Start[bucket] |= (byte)(1 << slot);
         ulong* words = BucketWords(bucket);
         var at = new SlotPlace(partition, bucket, slot);
-        Verdict verdict = _judge.JudgeEntry(entry, offset, at, words[1 + slot], keyHash, Block);
-        if (verdict.Fate == EntryFate.Damaged)
+        EntryValidation validation = _validator.ValidateEntry(entry, offset, at, words[1 + slot], keyHash, Block);
+        if (validation.Validity == EntryValidity.Damaged)
         {
-            if (_judge.JudgeSlot(at, Block, cancellationToken) is not { Fate: EntryFate.Damaged } confirmed)
+            if (_validator.ValidateSlot(at, Block, cancellationToken) is not { Validity: EntryValidity.Damaged } confirmed)
             {
                 return; // The entry was changing.
             }
 
-            verdict = confirmed;
+            validation = confirmed;
         }
         else if (FindDuplicate(place, at, entry, cancellationToken) is { } duplicate)
         {
             visitor.OnBadSlot(at, duplicate);
         }
 
-        visitor.OnEntry(entry, at, Bucket.Frequency((Bucket*)words, slot), _segments.Moment.Header, segment, verdict);
+        visitor.OnEntry(entry, at, Bucket.Frequency((Bucket*)words, slot), _segments.Moment.Header, segment, validation);
     }
 
     private bool TryFind(in KeyPlacement place, long offset, out int bucket, out int slot)
@@ -282,7 +282,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
     }
 
     // Returns damage if another slot in the key's four buckets also leads to an entry of this key. Only one of the two slots reports it.
-    private Verdict? FindDuplicate(in KeyPlacement place, in SlotPlace at, in EntryView entry, CancellationToken cancellationToken)
+    private EntryValidation? FindDuplicate(in KeyPlacement place, in SlotPlace at, in EntryView entry, CancellationToken cancellationToken)
     {
         for (int choice = 0; choice < Choices; choice++)
         {
@@ -299,11 +299,11 @@ internal sealed unsafe class PartitionWalk : IDisposable
                 }
 
                 if (IsSameKey(other, entry, cancellationToken)
-                    && _judge.JudgeSlot(at, Block, cancellationToken) is { Fate: not EntryFate.Damaged }
-                    && _judge.Entry.Version == entry.Version
+                    && _validator.ValidateSlot(at, Block, cancellationToken) is { Validity: not EntryValidity.Damaged }
+                    && _validator.Entry.Version == entry.Version
                     && IsSameKey(other, entry, cancellationToken))
                 {
-                    return Verdict.Damaged(
+                    return EntryValidation.Damaged(
                         VerifyArea.Index, _image.SlotOffset(at.Partition, at.Bucket, at.Slot), $"{at} and {other} name entries of the same key.");
                 }
             }
@@ -313,8 +313,8 @@ internal sealed unsafe class PartitionWalk : IDisposable
     }
 
     private bool IsSameKey(in SlotPlace at, in EntryView entry, CancellationToken cancellationToken) =>
-        _judge.JudgeSlot(at, Block, cancellationToken) is { Fate: not EntryFate.Damaged }
-        && _judge.Entry.Collection == entry.Collection && _judge.Entry.KeyEquals(entry.Key, entry.KeyLength);
+        _validator.ValidateSlot(at, Block, cancellationToken) is { Validity: not EntryValidity.Damaged }
+        && _validator.Entry.Collection == entry.Collection && _validator.Entry.KeyEquals(entry.Key, entry.KeyLength);
 
     // In bounds: bucket numbers come from a KeyPlacement or from a loop over all buckets.
     private ulong* BucketWords(int bucket) => (ulong*)(_index.Start + ((long)bucket * StoreLayout.BucketBytes));

@@ -96,10 +96,10 @@ internal static unsafe class SuperblockCheck
         // A process that opens or closes the store changes the state under the gate. So if the gate is free and there is an owner, both before and after
         // the read, the store must be marked as in use.
         bool isOpening = OwnerCheck.IsGateTaken(image);
-        bool isOpen = OwnerCheck.IsAnybodyThere(image);
+        bool isOpen = OwnerCheck.HasOpeningOrGate(image);
         image.TryRead(0, super, StoreLayout.SuperblockBytes, cancellationToken);
-        bool isInUse = isOpen || OwnerCheck.IsAnybodyThere(image);
-        bool isSurelyOpen = isOpen && !isOpening && OwnerCheck.IsAnybodyThere(image) && !OwnerCheck.IsGateTaken(image);
+        bool isInUse = isOpen || OwnerCheck.HasOpeningOrGate(image);
+        bool isSurelyOpen = isOpen && !isOpening && OwnerCheck.HasOpeningOrGate(image) && !OwnerCheck.IsGateTaken(image);
 
         long at = Offset(nameof(Superblock.State));
         switch (super->State)
@@ -171,7 +171,7 @@ internal static unsafe class SuperblockCheck
             // If another process has opened the store meanwhile, it has raised OpenCount.
             ulong check = StoreFormatter.ClosedCheck(partitions.Start, (SegmentHeader*)headers.Start, layout);
             bool isStillClosed = image.TryReadUInt64(Offset(nameof(Superblock.OpenCount)), out ulong openCount) && openCount == super->OpenCount
-                && !OwnerCheck.IsAnybodyThere(image);
+                && !OwnerCheck.HasOpeningOrGate(image);
             if (check != super->ClosedCheck && isStillClosed)
             {
                 findings.Damage(

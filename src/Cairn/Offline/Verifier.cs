@@ -12,7 +12,7 @@ namespace Cairn.Offline;
 //   then, for each partition, its index and its segments (PartitionWalk), and its counters against the entries that were counted; last the log (LogCheck)
 //
 // The verification distinguishes three cases. A slot and its entry must agree at every moment, so a disagreement is damage, even if the store is in use
-// (EntryJudge). Lists and counters agree only while no process holds the partition's lock. So they are read between two equal reads of the lock word, epoch
+// (EntryValidator). Lists and counters agree only while no process holds the partition's lock. So they are read between two equal reads of the lock word, epoch
 // included. If the owner of the lock has died, they can be half changed. That is a leftover, which recovery repairs.
 internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
 {
@@ -51,7 +51,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         _walk = new PartitionWalk(image, options.TimeProvider);
     }
 
-    private bool IsInUse => _isInUse || OwnerCheck.IsAnybodyThere(_image);
+    private bool IsInUse => _isInUse || OwnerCheck.HasOpeningOrGate(_image);
 
     private SegmentHeader* Headers => (SegmentHeader*)_headerBytes.Start;
 
@@ -67,7 +67,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         StoreImage? image = SuperblockCheck.Read(file, page, findings);
         if (image is not null)
         {
-            bool wasInUse = OwnerCheck.IsAnybodyThere(image);
+            bool wasInUse = OwnerCheck.HasOpeningOrGate(image);
             using var verifier = new Verifier(image, findings, options, wasInUse, progress, cancellationToken);
             report = verifier.Run((Superblock*)page.Start, platform.BootId, report);
             LogCheck.Check(platform, image, file.Path, (Superblock*)page.Start, findings, cancellationToken);
@@ -91,33 +91,33 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
     }
 
     void IPartitionVisitor.OnEntry(
-        in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in Verdict verdict)
+        in EntryView entry, in SlotPlace at, int frequency, in SegmentHeader header, int segment, in EntryValidation validation)
     {
-        switch (verdict.Fate)
+        switch (validation.Validity)
         {
-            case EntryFate.Damaged:
+            case EntryValidity.Damaged:
                 _totals.Damaged++;
-                _findings.Damage(verdict.Area, verdict.Offset, verdict.Problem);
+                _findings.Damage(validation.Area, validation.Offset, validation.Problem);
                 break;
-            case EntryFate.Cleared:
+            case EntryValidity.Cleared:
                 _totals.Cleared++;
                 break;
-            case EntryFate.Expired:
+            case EntryValidity.Expired:
                 _totals.Expired++;
                 break;
-            case EntryFate.Lease:
+            case EntryValidity.Lease:
                 _totals.Leases++;
                 break;
-            case EntryFate.Live:
+            case EntryValidity.Live:
                 _totals.Live++;
                 break;
             default:
                 _findings.Note(
-                    VerifyArea.Entries, verdict.Offset, $"The entry is of type {(byte)entry.Type}, which this version of Cairn does not know.");
+                    VerifyArea.Entries, validation.Offset, $"The entry is of type {(byte)entry.Type}, which this version of Cairn does not know.");
                 break;
         }
 
-        if (verdict.Fate != EntryFate.Damaged)
+        if (validation.Validity != EntryValidity.Damaged)
         {
             CheckRegion(entry, at, header, segment);
         }
@@ -183,11 +183,11 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
     private static long OffsetOfOverflow { get; } =
         System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.HasOverflow));
 
-    void IPartitionVisitor.OnBadSlot(in SlotPlace at, in Verdict verdict)
+    void IPartitionVisitor.OnBadSlot(in SlotPlace at, in EntryValidation validation)
     {
         _totals.Damaged++;
-        _deadAndDamaged.Remove(verdict.Offset);
-        _findings.Damage(verdict.Area, verdict.Offset, verdict.Problem);
+        _deadAndDamaged.Remove(validation.Offset);
+        _findings.Damage(validation.Area, validation.Offset, validation.Problem);
     }
 
     void IPartitionVisitor.OnDeadEntry(in EntryView entry, long offset, bool isWhole)
@@ -433,7 +433,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         }
     }
 
-    // An operation without the lock retracts an entry and does not change the counters (EntryLedger I1). Then the counters are too high. The difference is
+    // An operation without the lock retracts an entry and does not change the counters (EntryAccounting I1). Then the counters are too high. The difference is
     // at most the number of such operations and damaged entries.
     private void CheckCounters(int partition, int segments, bool isHalfChanged)
     {

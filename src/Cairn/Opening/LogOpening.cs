@@ -18,7 +18,7 @@ namespace Cairn.Opening;
 //   I2  While the map is rebuilt, the superblock says that it is being emptied. So if the process dies meanwhile, the next opening starts from the beginning.
 //   I3  If a map was closed and its log is missing or has failed, the map is the only copy of the data. It is valid only as long as the file says that it is
 //       closed. So the log is created before that changes, from a copy of the map in memory. If the process or the machine fails meanwhile, the map is
-//       unchanged. The next opening starts from the beginning, because the superblock says that there is no log (LogBlock.NotMade).
+//       unchanged. The next opening starts from the beginning, because the superblock says that there is no log (LogBlock.NoLog).
 internal static unsafe class LogOpening
 {
     /// <summary>
@@ -131,7 +131,7 @@ internal static unsafe class LogOpening
         "damaged what it had confirmed was it one that had.";
 
     /// <summary>Returns whether a valid map has logged collections, but no log to which new records can be appended.</summary>
-    public static bool IsWanting(StoreEngine engine, LogFileSet files)
+    public static bool NeedsNewLog(StoreEngine engine, LogFileSet files)
     {
         LogBlock* block = &engine.Memory.Super->Log;
         return engine.IsAnyLogged()
@@ -139,7 +139,7 @@ internal static unsafe class LogOpening
     }
 
     /// <summary>Records that the map has no log, before a new log is created.</summary>
-    public static void Disown(StoreMemory memory)
+    public static void RecordMissingLog(StoreMemory memory)
     {
         LogBlock* block = &memory.Super->Log;
         if (block->LogId == 0)
@@ -148,7 +148,7 @@ internal static unsafe class LogOpening
             block->Tail = LogPath.FirstPosition;
         }
 
-        block->Failed = LogBlock.NotMade;
+        block->Failed = LogBlock.NoLog;
     }
 
     /// <summary>
@@ -157,7 +157,7 @@ internal static unsafe class LogOpening
     public static void Establish(StoreEngine engine, StorePlatform platform, LogFileSet files, StoreOptions options)
     {
         LogBlock* block = &engine.Memory.Super->Log;
-        Disown(engine.Memory);
+        RecordMissingLog(engine.Memory);
         using var checkpointer = new Checkpointer(engine, platform, options.TimeProvider);
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);

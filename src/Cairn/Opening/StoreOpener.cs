@@ -67,15 +67,15 @@ internal static unsafe class StoreOpener
     /// Closes a store. If values are still pinned, the last reader of them closes it, because the owner slot protects the pinned memory. The mapping stays
     /// until no operation can use it any more.
     /// </summary>
-    public static void Close(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened));
+    public static void Close(OpenedStore opened) => opened.Engine.Close(() => LeaveStore(opened));
 
     /// <summary>
     /// Closes a store and deletes its file, unless another process has it open. The gate is held until the name is deleted. An opening that waits for the
     /// gate then finds that the path names another file or none, and starts over.
     /// </summary>
-    public static void Discard(OpenedStore opened) => opened.Engine.Close(() => GiveAway(opened, isDiscarded: true));
+    public static void Discard(OpenedStore opened) => opened.Engine.Close(() => LeaveStore(opened, isDiscarded: true));
 
-    private static void GiveAway(OpenedStore opened, bool isDiscarded = false)
+    private static void LeaveStore(OpenedStore opened, bool isDiscarded = false)
     {
         StoreEngine engine = opened.Engine;
         StoreFile file = engine.Memory.File;
@@ -340,7 +340,7 @@ internal static unsafe class StoreOpener
             ExpiredRetentionMs = (long)options.ExpiredRetention.TotalMilliseconds,
         };
         bool hasNewLog = false;
-        if (wasClosed && rebuildsFrom is null && log is not null && LogOpening.IsWanting(engine, log))
+        if (wasClosed && rebuildsFrom is null && log is not null && LogOpening.NeedsNewLog(engine, log))
         {
             hasNewLog = TryEstablishClosed(platform, options, memory, log, bootId);
         }
@@ -371,7 +371,7 @@ internal static unsafe class StoreOpener
 
             MarkInUse(memory, bootId);
         }
-        else if (log is not null && !hasNewLog && LogOpening.IsWanting(engine, log))
+        else if (log is not null && !hasNewLog && LogOpening.NeedsNewLog(engine, log))
         {
             Establish(engine, platform, log, options, warnings);
         }
@@ -397,7 +397,7 @@ internal static unsafe class StoreOpener
     // Keeps LogOpening I3. Recovery and snapshot write their changes to a copy of the map.
     private static bool TryEstablishClosed(StorePlatform platform, StoreOptions options, StoreMemory memory, LogFileSet log, string bootId)
     {
-        LogOpening.Disown(memory);
+        LogOpening.RecordMissingLog(memory);
         memory.Region.Flush(0, StoreLayout.SuperblockBytes);
         ProtocolHook.Reach(ProtocolStep.LogDisowned);
         MappedRegion? region = null;

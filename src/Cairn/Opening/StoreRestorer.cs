@@ -58,13 +58,13 @@ internal static unsafe class StoreRestorer
             }
         }
 
-        if (replay.Homeless > 0)
+        if (replay.EntriesWithoutCollection > 0)
         {
-            leftOut.Add($"{replay.Homeless:N0} entries of collections whose definition is damaged or missing");
+            leftOut.Add($"{replay.EntriesWithoutCollection:N0} entries of collections whose definition is damaged or missing");
         }
 
         progress?.Report(new StoreProgress("writing to disk", 0, layout.FileBytes(memory.SegmentCount)));
-        engine.Close(giveAwaySlot: () => { }); // The slot is released below, when everything is durable.
+        engine.Close(releaseSlot: () => { }); // The slot is released below, when everything is durable.
         long entries = 0;
         for (int number = 0; number < memory.PartitionCount; number++)
         {

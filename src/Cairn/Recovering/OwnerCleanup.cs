@@ -29,13 +29,13 @@ internal sealed unsafe class OwnerCleanup(
 
         try
         {
-            if (owners.IsAlive(slot) || !owners.TrySeizeSlot(slot))
+            if (owners.IsAlive(slot) || !owners.TryTakeOverSlot(slot))
             {
                 return false;
             }
 
             CleanUp(slot);
-            owners.ReleaseSeizedSlot(slot);
+            owners.ReleaseTakenOverSlot(slot);
             return true;
         }
         finally
@@ -51,7 +51,7 @@ internal sealed unsafe class OwnerCleanup(
         for (int number = 0; number < memory.PartitionCount; number++)
         {
             PartitionBlock* partition = memory.Partition(number);
-            if (partitionLock.TrySeize(partition, slot))
+            if (partitionLock.TryTakeOver(partition, slot))
             {
                 recovery.Run(number);
                 partitionLock.Release(partition);

@@ -452,7 +452,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
         SegmentHeader* header = memory.Header(memory.SegmentAt(entry.Start));
         header->LiveBytes += (int)bytes;
         uint collection = entry.Collection;
-        bool isCleared = EntryLedger.IsCleared(memory, partition, entry.Version, collection);
+        bool isCleared = EntryAccounting.IsCleared(memory, partition, entry.Version, collection);
         long removableAt = isCleared && header->Log == PartitionBlock.LogKeep ? 1 : entry.RemovableAt;
         header->MinDeadline = Math.Min(header->MinDeadline, Math.Max(1, removableAt));
 
@@ -461,7 +461,7 @@ internal sealed unsafe class PartitionRecovery(StoreMemory memory, SegmentPool p
             return;
         }
 
-        EntryLedger.Count(partition, entry, bytes, collection, sign: 1);
+        EntryAccounting.Count(partition, entry, bytes, collection, sign: 1);
     }
 
     // Counts a damaged entry in its segment, so that the segment does not seem empty. An entry that cannot be parsed is counted nowhere else.

@@ -56,7 +56,7 @@ internal sealed unsafe class RecordReplay
     public long Puts { get; private set; }
 
     /// <summary>Gets the number of entries that were left out because their collection is not known.</summary>
-    public long Homeless { get; private set; }
+    public long EntriesWithoutCollection { get; private set; }
 
     /// <summary>Performs the records of a store's snapshot and log. Returns the end of the log.</summary>
     /// <exception cref="StoreCorruptException">Something that was promised is missing or damaged.</exception>
@@ -144,7 +144,7 @@ internal sealed unsafe class RecordReplay
             _highestVersion = Math.Max(_highestVersion, entry.Version);
             if (!_isAccepted[collection])
             {
-                Homeless++;
+                EntriesWithoutCollection++;
                 return;
             }
 

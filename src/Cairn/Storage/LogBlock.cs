@@ -22,7 +22,7 @@ internal struct LogBlock
     public const uint DiskFailed = 1;
 
     /// <summary>A value of <see cref="Failed"/>: a new log is being created, or its creation failed.</summary>
-    public const uint NotMade = 2;
+    public const uint NoLog = 2;
 
     /// <summary>A random number that is the same in all files of the log. 0 while there is no log.</summary>
     [FieldOffset(0)] public ulong LogId;

@@ -264,7 +264,7 @@ internal sealed unsafe partial class StoreLog
     }
 
     private StoreReadOnlyException Failure(Exception? cause) => new(
-        cause is null && Volatile.Read(ref Block->Failed) == LogBlock.NotMade
+        cause is null && Volatile.Read(ref Block->Failed) == LogBlock.NoLog
             ? $"The log of the store '{_memory.File.Path}' could not be made when the store was opened, so no durable write is taken; " +
               $"{nameof(CairnStore)}.{nameof(CairnStore.Warnings)} says why. Reading goes on. When the reason is gone, close the store in all processes " +
               "and open it again."

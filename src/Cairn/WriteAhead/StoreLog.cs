@@ -88,13 +88,13 @@ internal sealed unsafe partial class StoreLog
     public void CleanUp(int slot)
     {
         LogBlock* block = Block;
-        if (_locks.TrySeize(&block->LockWord, slot))
+        if (_locks.TryTakeOver(&block->LockWord, slot))
         {
             RepairTail();
             _locks.Release(&block->LockWord);
         }
 
-        if (_locks.TrySeize(&block->SyncLockWord, slot))
+        if (_locks.TryTakeOver(&block->SyncLockWord, slot))
         {
             _locks.Release(&block->SyncLockWord);
         }

@@ -157,7 +157,7 @@ public class ChannelCoherenceTests
 
         Assert.Equal(all + 1, b.Sink.All);
         Assert.True(b.Level.Coherence.TryCatchUp(1));
-        await a.AdvanceUntilAsync(() => b.Level.OwedChanges == 0);
+        await a.AdvanceUntilAsync(() => b.Level.PendingChanges == 0);
         Assert.Contains(await a.ReadAsync("key"), new[] { "of a", null });
         Assert.Equal(await a.ReadAsync("key"), await b.ReadAsync("key"));
         Assert.NotEqual(owed, await b.StampAsync("tag"));

@@ -51,7 +51,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
 
         // Commands succeed before changes arrive again.
         _first.Works = true;
-        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+        await _a.AdvanceUntilAsync(() => _a.Level.PendingChanges == 0);
 
         Assert.NotEqual("older", await _b.ReadAsync("key"));
     }
@@ -64,7 +64,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _b.RemoveAsync("key");
 
         _first.Works = true;
-        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+        await _a.AdvanceUntilAsync(() => _a.Level.PendingChanges == 0);
 
         Assert.Null(await _b.ReadAsync("key"));
     }
@@ -79,7 +79,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _b.RenewAsync("tag");
 
         _first.Works = true;
-        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+        await _a.AdvanceUntilAsync(() => _a.Level.PendingChanges == 0);
 
         Assert.NotEqual(older, await _b.StampAsync("tag"));
     }
@@ -95,7 +95,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         Assert.Null(await _b.ReadAsync("key"));
 
         _first.Works = true;
-        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+        await _a.AdvanceUntilAsync(() => _a.Level.PendingChanges == 0);
 
         Assert.Null(await _b.ReadAsync("key"));
     }
@@ -111,7 +111,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _a.AdvanceUntilAsync(() =>
         {
             _first.Beat();
-            return _a.Level.OwedChanges == 0;
+            return _a.Level.PendingChanges == 0;
         });
 
         Assert.Equal("1", await _b.ReadAsync("key"));
@@ -130,7 +130,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _a.AdvanceUntilAsync(() => !_server.Values.ContainsKey(":k:removed"));
 
         Assert.InRange(_a.Clock.Now - before, TimeSpan.Zero, TimeSpan.FromSeconds(1));
-        Assert.Equal(1, _a.Level.OwedChanges);
+        Assert.Equal(1, _a.Level.PendingChanges);
     }
 
     [Fact]
@@ -152,13 +152,13 @@ public sealed class UnheardChangeTests : IAsyncLifetime
                 _first.Beat();
             }
 
-            return _a.Level.OwedChanges == 0;
+            return _a.Level.PendingChanges == 0;
         });
         _first.BeforeSet = null;
         _first.Hears = true;
         Assert.Equal("older", await _b.ReadAsync("key"));
         _first.Receive(new CacheChange(":k:key", IsPrefix: false, Guid.Empty));
-        await _a.AdvanceUntilAsync(() => _a.Level.OwedChanges == 0);
+        await _a.AdvanceUntilAsync(() => _a.Level.PendingChanges == 0);
 
         Assert.Null(await _b.ReadAsync("key"));
     }
@@ -172,7 +172,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _a.AdvanceUntilAsync(() =>
         {
             _first.Beat();
-            return _a.Level.OwedChanges == 0;
+            return _a.Level.PendingChanges == 0;
         });
         _a.Clock.Advance(TimeSpan.FromMilliseconds(100));
         _first.Beat();
@@ -180,7 +180,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _b.WriteAsync("key", "2");
 
         _a.Clock.Advance(TimeSpan.FromSeconds(1));
-        Assert.Equal(0, _a.Level.OwedChanges);
+        Assert.Equal(0, _a.Level.PendingChanges);
         Assert.Equal("2", await _a.ReadAsync("key"));
     }
 
@@ -215,7 +215,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older", lease.Lease));
 
         Assert.Equal("newer", await _b.ReadAsync("key"));
-        Assert.Equal(0, _a.Level.OwedChanges);
+        Assert.Equal(0, _a.Level.PendingChanges);
         await lease.Lease!.DisposeAsync();
     }
 
@@ -241,7 +241,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await LevelUnderTest.UntilAsync(() =>
         {
             machine.Beat();
-            return level.Level.OwedChanges == 0;
+            return level.Level.PendingChanges == 0;
         });
         Assert.Null(await _b.ReadAsync("key"));
         Assert.False(level.Level.IsBroken);

@@ -37,7 +37,7 @@ public sealed class CutOffTests : IAsyncLifetime
     public async Task DisposeAsync()
     {
         _machine.Works = true;
-        await LevelUnderTest.AdvanceUntilAsync(_clock, () => _cache.LevelHealth.OwedChanges == 0);
+        await LevelUnderTest.AdvanceUntilAsync(_clock, () => _cache.LevelHealth.PendingChanges == 0);
         await _cache.DisposeAsync();
         await _other.DisposeAsync();
     }

@@ -107,9 +107,9 @@ public class DistributedLeaseTests
         Assert.Equal(LevelStatus.Failed, await level.WriteAsync("key", "1", lease.Lease));
         await lease.Lease!.DisposeAsync();
         Assert.Equal("1", await level.ReadAsync("key"));
-        Assert.Equal(1, level.Level.OwedChanges);
+        Assert.Equal(1, level.Level.PendingChanges);
         cache.Script = (_, _) => Fault.None;
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
 
         Assert.True(cache.Content.ContainsKey(":k:key"));
     }

@@ -23,7 +23,7 @@ public class DistributedLevelTests
         Assert.Equal("2", await level.ReadAsync("a"));
         Assert.Equal(LevelStatus.Done, await level.RemoveAsync("a"));
         Assert.Null(await level.ReadAsync("a"));
-        Assert.Equal(0, level.Level.OwedChanges);
+        Assert.Equal(0, level.Level.PendingChanges);
     }
 
     [Theory]

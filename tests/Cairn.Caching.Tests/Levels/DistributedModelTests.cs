@@ -86,7 +86,7 @@ public class DistributedModelTests
             }
 
             _cache.LetGo();
-            await LevelUnderTest.AdvanceUntilAsync(_clock, () => _cache.Hanging == 0 && _levels[0].Level.OwedChanges == 0);
+            await LevelUnderTest.AdvanceUntilAsync(_clock, () => _cache.Hanging == 0 && _levels[0].Level.PendingChanges == 0);
             await CheckAsync(_levels[0], "in the end");
             await using var afterwards = new LevelUnderTest(Copy());
             await CheckAsync(afterwards, "in another process in the end");

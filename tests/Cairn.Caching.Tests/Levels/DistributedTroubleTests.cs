@@ -53,11 +53,11 @@ public class DistributedTroubleTests
         Assert.Null(await level.ReadAsync("removed"));
         ulong renewed = await level.StampAsync("tag");
         Assert.NotEqual(stamp, renewed);
-        Assert.Equal(3, level.Level.OwedChanges);
+        Assert.Equal(3, level.Level.PendingChanges);
 
         cache.Script = (_, _) => Fault.None;
         cache.LetGo();
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0 && cache.Hanging == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0 && cache.Hanging == 0);
 
         await using var other = await AnotherProcessAsync(cache);
         Assert.Equal("new", await other.ReadAsync("written"));
@@ -109,7 +109,7 @@ public class DistributedTroubleTests
         await LevelUnderTest.UntilAsync(() => cache.Content.ContainsKey(":k:a"));
         Assert.Null(await level.ReadAsync("a"));
 
-        await level.AdvanceUntilAsync(() => level.Counters.Late > 0 && level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Counters.Late > 0 && level.Level.PendingChanges == 0);
         Assert.False(cache.Content.ContainsKey(":k:a"));
         Assert.Null(await level.ReadAsync("a"));
     }
@@ -174,7 +174,7 @@ public class DistributedTroubleTests
         Assert.Equal(1, level.Counters.Breaks);
 
         cache.Script = (_, _) => Fault.None;
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
         Assert.False(level.Level.IsBroken);
         Assert.False(cache.Content.ContainsKey(":k:a"));
         Assert.Equal(1, level.Counters.Retried);
@@ -198,7 +198,7 @@ public class DistributedTroubleTests
         Assert.Equal("new", await level.ReadAsync("2"));
 
         cache.Script = (_, _) => Fault.None;
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
         Assert.Equal([":k:2", ":k:3", ":k:4"], cache.Content.Keys.Where(key => key.StartsWith(":k:", StringComparison.Ordinal)).Order());
     }
 
@@ -239,7 +239,7 @@ public class DistributedTroubleTests
         Assert.Equal(1, level.Counters.Overflows);
         await LevelUnderTest.UntilAsync(() => level.Sink.All >= 1);
         cache.Script = (_, _) => Fault.None;
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
         await using var other = await AnotherProcessAsync(cache);
         foreach (int i in Enumerable.Range(0, 20))
         {
@@ -302,7 +302,7 @@ public class DistributedTroubleTests
         Assert.Null(await level.ReadAsync("a"));
         cache.Script = (_, _) => Fault.None;
         cache.LetGo();
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
         Assert.False(cache.Content.ContainsKey(":k:a"));
     }
 
@@ -362,7 +362,7 @@ public class DistributedTroubleTests
         Assert.Equal(LevelStatus.Failed, await level.WriteAsync("a", "new"));
 
         cache.Script = (_, _) => Fault.None;
-        await level.AdvanceUntilAsync(() => level.Level.OwedChanges == 0);
+        await level.AdvanceUntilAsync(() => level.Level.PendingChanges == 0);
         Assert.Null(await level.ReadAsync("a"));
     }
 

@@ -145,7 +145,7 @@ public sealed class LoadConnectionTests
         connection.Build(_output, now: 0);
 
         Assert.False(connection.Receive(Encoding.ASCII.GetBytes(reply), now: 1));
-        Assert.NotNull(connection.Confusion);
+        Assert.NotNull(connection.ProtocolViolation);
     }
 
     [Fact]

@@ -40,7 +40,7 @@ public sealed class ChangeTests
         Assert.Contains("books:1", receiver.Keys);
         Assert.Contains("books:2", receiver.Keys);
         Assert.Equal(1, receiver.Missed);
-        Assert.True(mine.IsHearingChanges);
+        Assert.True(mine.IsReceivingChanges);
     }
 
     [RequiresToolTheory("redis-server")]
@@ -75,7 +75,7 @@ public sealed class ChangeTests
         await Eventually.TrueAsync(() => receiver.Heartbeats > 0, "a heartbeat");
 
         ProcessSignals.Stop(server.ProcessId);
-        await Eventually.TrueAsync(() => !mine.IsHearingChanges, "that nothing is heard");
+        await Eventually.TrueAsync(() => !mine.IsReceivingChanges, "that nothing is heard");
         int heartbeats = receiver.Heartbeats;
         ProcessSignals.Continue(server.ProcessId);
 

@@ -40,13 +40,13 @@ public sealed class HybridOverRedisTests
         Task<string> first = cache.GetOrCreateAsync("key", MakeAsync, cancellationToken: cancellation.Token).AsTask();
         if (isHeardInBetween)
         {
-            await Eventually.TrueAsync(() => redis.IsHearingChanges && Volatile.Read(ref runs) > 0, "that changes are heard and the factory runs");
+            await Eventually.TrueAsync(() => redis.IsReceivingChanges && Volatile.Read(ref runs) > 0, "that changes are heard and the factory runs");
         }
 
         Task<string> second = cache.GetOrCreateAsync("key", MakeAsync).AsTask();
         await cancellation.CancelAsync();
         await Assert.ThrowsAsync<OperationCanceledException>(() => first.WaitAsync(s_patience));
-        await Eventually.TrueAsync(() => redis.IsHearingChanges && Volatile.Read(ref runs) > 0, "that the factory runs");
+        await Eventually.TrueAsync(() => redis.IsReceivingChanges && Volatile.Read(ref runs) > 0, "that the factory runs");
         Task<string> third = cache.GetOrCreateAsync("key", MakeAsync).AsTask();
         released.SetResult("made");
 
@@ -151,7 +151,7 @@ public sealed class HybridOverRedisTests
             async () =>
             {
                 await cache.GetOrCreateAsync(key, _ => new ValueTask<string>("made"), inMemory);
-                return redis.IsHearingChanges && (await cache.GetAsync<string>(key)).IsFound;
+                return redis.IsReceivingChanges && (await cache.GetAsync<string>(key)).IsFound;
             },
             "that the value is in memory");
         return cache;

@@ -102,7 +102,7 @@ public sealed class LeaseTests
         await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
         var receiver = new RecordingReceiver();
         using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("", receiver);
-        await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard");
+        await Eventually.TrueAsync(() => mine.IsReceivingChanges, "that changes are heard");
 
         ValueTask<bool> waiting = ((ICacheLeases)mine).WaitForReleaseAsync("key", default);
         Assert.False(waiting.IsCompleted);

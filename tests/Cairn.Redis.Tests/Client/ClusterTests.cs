@@ -67,7 +67,7 @@ public sealed class ClusterTests
         // The receiver is also notified of missed changes before the next heartbeat.
         int missed = receiver.Missed;
         await Eventually.TrueAsync(() => receiver.Missed > missed || missed > 1, "missed changes");
-        await Eventually.TrueAsync(() => mine.IsHearingChanges, "that changes are heard again");
+        await Eventually.TrueAsync(() => mine.IsReceivingChanges, "that changes are heard again");
         await Task.WhenAll(cached.Select(key => other.RemoveAsync(key)));
         await Eventually.TrueAsync(() => cached.All(key => receiver.Keys.Count(other => other == key) > 1), "changes on all nodes again");
 

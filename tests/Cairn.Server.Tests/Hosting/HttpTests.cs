@@ -36,7 +36,7 @@ public sealed class HttpTests
     public async Task Server_is_alive_but_not_ready_while_it_starts_and_stops()
     {
         var insight = new ServerInsight(NullLogger.Instance, TimeProvider.System);
-        await using HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], () => new CairnDashboard(insight), NullLogger.Instance);
+        await using LazyHttpService door = LazyHttpService.Open([ListenAddress.Tcp("127.0.0.1", 0)], () => new CairnDashboard(insight), NullLogger.Instance);
         door.Accept();
         using var http = new HttpClient { BaseAddress = new Uri($"http://{door.Listeners[0].Where}") };
 
@@ -58,7 +58,7 @@ public sealed class HttpTests
     {
         var service = new CountingService();
         int made = 0;
-        await using (HttpDoor door = HttpDoor.Open([ListenAddress.Tcp("127.0.0.1", 0)], Make, NullLogger.Instance))
+        await using (LazyHttpService door = LazyHttpService.Open([ListenAddress.Tcp("127.0.0.1", 0)], Make, NullLogger.Instance))
         {
             door.Accept();
             Assert.False(door.IsServed);

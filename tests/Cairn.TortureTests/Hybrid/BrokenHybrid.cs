@@ -33,7 +33,7 @@ internal static class BrokenHybrid
     public static CairnHybridCache Create(CairnHybridCacheOptions options, CairnStore store, HybridDefect defect)
     {
         var level = new BrokenLevel(new StoreLevel(StoreHandle.Borrow(store), options.Name), defect);
-        var cache = new CairnHybridCache(options, level, hasLevel: true, new Codecs(new CodecOptions()), NullLogger.Instance);
+        var cache = new CairnHybridCache(options, level, new Codecs(new CodecOptions()), NullLogger.Instance);
         level.BrokenCoherence.Cache = cache;
         return cache;
     }

@@ -184,7 +184,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
         string value = HybridKeys.Value(key, number, random);
         journal.Begin(key, Effect.Wrote, number);
         await cache.SetAsync(HybridKeys.NameOf(key), value, OptionsOf(key), s_tags[HybridKeys.TagOf(key)]).ConfigureAwait(false);
-        await UntilNothingIsOwedAsync().ConfigureAwait(false);
+        await UntilNothingIsPendingAsync().ConfigureAwait(false);
         journal.End(Effect.Wrote);
     }
 
@@ -192,14 +192,14 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
     {
         journal.Begin(key, Effect.Removed, 0);
         await remove().ConfigureAwait(false);
-        await UntilNothingIsOwedAsync().ConfigureAwait(false);
+        await UntilNothingIsPendingAsync().ConfigureAwait(false);
         journal.End(Effect.Removed);
     }
 
     // Other machines see a pending change only when it is performed. The change counts from then, so the flow waits for that.
-    private async ValueTask UntilNothingIsOwedAsync()
+    private async ValueTask UntilNothingIsPendingAsync()
     {
-        while (cache.LevelHealth.OwedChanges > 0)
+        while (cache.LevelHealth.PendingChanges > 0)
         {
             await Task.Delay(1).ConfigureAwait(false);
         }

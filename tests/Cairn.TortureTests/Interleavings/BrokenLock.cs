@@ -14,10 +14,10 @@ internal enum LockDefect
     TakesWithoutComparing,
 
     /// <summary>It takes over a word whose owner it saw dead by a plain store.</summary>
-    StealsWithoutComparing,
+    TakesOverWithoutComparing,
 
     /// <summary>It compares the owner but not the epoch when it takes over a word.</summary>
-    StealsWithoutEpoch,
+    TakesOverWithoutEpoch,
 
     /// <summary>It sets the waiters bit by a plain store.</summary>
     AnnouncesWithoutComparing,
@@ -59,10 +59,10 @@ internal sealed unsafe class BrokenLock(OwnerTable owners, StorePlatform platfor
             {
                 ProtocolHook.Reach(ProtocolStep.LockSeenDead);
                 uint now = Volatile.Read(ref partition->LockWord);
-                uint expected = defect == LockDefect.StealsWithoutEpoch && PartitionLock.OwnerOf(now) == owner ? now : word;
-                if (TryChange(partition, expected, Take(expected), isPlain: defect == LockDefect.StealsWithoutComparing))
+                uint expected = defect == LockDefect.TakesOverWithoutEpoch && PartitionLock.OwnerOf(now) == owner ? now : word;
+                if (TryChange(partition, expected, Take(expected), isPlain: defect == LockDefect.TakesOverWithoutComparing))
                 {
-                    ProtocolHook.Reach(ProtocolStep.LockStolen);
+                    ProtocolHook.Reach(ProtocolStep.LockTakenOver);
                     return;
                 }
 

@@ -63,11 +63,11 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
 
     [Fact]
     public void Lock_that_is_stolen_without_comparing_is_caught() =>
-        ExpectCaught(LockDefect.StealsWithoutComparing, SomeEpoch | DeadSlot);
+        ExpectCaught(LockDefect.TakesOverWithoutComparing, SomeEpoch | DeadSlot);
 
     [Fact]
     public void Lock_that_is_stolen_whatever_its_epoch_is_caught() => Explore().ExpectCaught(
-        () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0, LockDefect.StealsWithoutEpoch), () => OpenAndWork(inside)]));
+        () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0, LockDefect.TakesOverWithoutEpoch), () => OpenAndWork(inside)]));
 
     [Fact]
     public void Lock_whose_waiters_announce_themselves_without_comparing_is_caught() =>

@@ -127,11 +127,11 @@ public sealed unsafe class LogInterleavingTests : IDisposable
     private Scene Watched(Action act)
     {
         string? fault = null;
-        return Arrange(() => fault ?? FaultOfThief(), act, () =>
+        return Arrange(() => fault ?? FaultOfTakeover(), act, () =>
         {
             for (int look = 0; look < Looks; look++)
             {
-                fault ??= FaultOfThief();
+                fault ??= FaultOfTakeover();
                 Schedule.Step();
             }
         });
@@ -178,14 +178,14 @@ public sealed unsafe class LogInterleavingTests : IDisposable
 
     private long OffsetOf(long position) => LogFileHeader.PageBytes + (position - Block->File0.StartPosition);
 
-    private string? FaultAtRest() => FaultOfDurable() ?? FaultOfThief() ?? (Block->Durable == Block->Tail ? null : "Not all of it is on the disk.");
+    private string? FaultAtRest() => FaultOfDurable() ?? FaultOfTakeover() ?? (Block->Durable == Block->Tail ? null : "Not all of it is on the disk.");
 
     private string? FaultOfDurable() =>
         Block->Durable <= ScheduledPlatform.Instance.FlushedTail
             ? null
             : $"The log is said to be on the disk up to {Block->Durable}, and is up to {ScheduledPlatform.Instance.FlushedTail}.";
 
-    private string? FaultOfThief()
+    private string? FaultOfTakeover()
     {
         long pending = _stage.Partition->PendingRecord;
         long tail = Block->Tail;

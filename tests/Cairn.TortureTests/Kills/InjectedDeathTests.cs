@@ -55,9 +55,9 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     private static readonly ProtocolStep[] Recovering =
         [RecoveryStarted, RecoveryQueuesRebuilt, RecoveryBucketChecked, RecoveryFinished];
 
-    private static readonly ProtocolStep[] Stealing = [LockStolen, .. Recovering, LockReleasing];
+    private static readonly ProtocolStep[] Stealing = [LockTakenOver, .. Recovering, LockReleasing];
 
-    private static readonly ProtocolStep[] Inheriting = [OwnerSlotTaken, LockSeizing, .. Recovering, LockReleasing, OwnerSlotCleaned];
+    private static readonly ProtocolStep[] Inheriting = [OwnerSlotTaken, LockTakingOver, .. Recovering, LockReleasing, OwnerSlotCleaned];
 
     private static readonly ProtocolStep[] Alone =
         [OpenGateTaken, OwnerSlotTaken, .. Recovering, OwnerSlotCleaned, CloseFlushed, CloseMarked];
@@ -165,7 +165,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     {
         // Few entries expire while the victim works. Their number depends on the speed of the machine.
         SweepBegun or SweepAdvanced => 1,
-        LockStolen or LockSeizing or RecoveryStarted or RecoveryQueuesRebuilt or RecoveryFinished
+        LockTakenOver or LockTakingOver or RecoveryStarted or RecoveryQueuesRebuilt or RecoveryFinished
             or OwnerSlotTaken or OwnerSlotCleaned or OpenGateTaken or ResetStarted or KillSlot or OverflowRaised => 1,
         Growing or Grown or CloseFlushed or CloseMarked or WatermarkRaised => random.Next(1, 4),
         _ => (int)Math.Pow(MostReaches, random.NextDouble()),

@@ -9,7 +9,7 @@ namespace Cairn.Caching.Coherence;
 //   I2  Entries in memory are trusted until the time of trust has passed since that moment. Nothing is trusted before the first proof.
 //
 // If there are no other machines, or no channel that reports their changes, everything counts as proven.
-internal sealed class Hearing
+internal sealed class ChannelLiveness
 {
     // Clocks advance in steps, and a moment is read slightly after the event that it stands for.
     private const long ToleranceMs = 20;
@@ -23,7 +23,7 @@ internal sealed class Hearing
     /// <param name="isNeeded">False if no changes are delivered, because there are no other machines or no channel.</param>
     /// <param name="clock">The source of time.</param>
     /// <param name="trust">The longest time for which a change by another machine may be unknown.</param>
-    public Hearing(bool isNeeded, TimeProvider clock, TimeSpan trust)
+    public ChannelLiveness(bool isNeeded, TimeProvider clock, TimeSpan trust)
     {
         _isNeeded = isNeeded;
         _clock = new(clock);

@@ -1,13 +1,13 @@
 using System.Runtime.InteropServices;
 using System.Text;
 
-namespace Cairn.FileStore.Moved;
+namespace Cairn.FileStore.Adapters;
 
 /// <summary>
 /// Converts strings to bytes and back. The bytes are UTF-8, which other programs can read. A string with half of a surrogate pair is stored as
 /// the byte 0xFF, which does not occur in UTF-8, followed by UTF-16.
 /// </summary>
-internal static class MovedText
+internal static class DistributedText
 {
     private const byte Utf16Mark = 0xFF;
 

@@ -11,7 +11,7 @@ namespace Cairn.Segments;
 //   I2  The entries and bytes of a partition and of a collection do not include those that a watermark has cleared.
 //   I3  The amount added for an entry equals the amount subtracted for it. So a field of a sliding entry that a use changes is never
 //       counted.
-internal static unsafe class EntryLedger
+internal static unsafe class EntryAccounting
 {
     public static void Enter(StoreMemory memory, PartitionBlock* partition, byte* entry, long paddedBytes, uint collection)
     {

@@ -1,9 +1,9 @@
 using Microsoft.Extensions.Caching.Distributed;
 
-namespace Cairn.FileStore.Moved;
+namespace Cairn.FileStore.Adapters;
 
-/// <summary>An adapter that provides the Bytes interface over any distributed cache. See <see cref="MovedStrings"/>.</summary>
-internal sealed class MovedBytes(IDistributedCache cache) : IDistributedFileStoreCacheBytes
+/// <summary>An adapter that provides the Bytes interface over any distributed cache. See <see cref="DistributedStringAdapter"/>.</summary>
+internal sealed class DistributedBytesAdapter(IDistributedCache cache) : IDistributedFileStoreCacheBytes
 {
     public byte[]? Get(string key) => cache.Get(key);
 
@@ -22,9 +22,9 @@ internal sealed class MovedBytes(IDistributedCache cache) : IDistributedFileStor
 
     public Task RemoveAsync(string key, CancellationToken token = default) => cache.RemoveAsync(key, token);
 
-    public void ClearAll() => throw MovedStrings.Unsupported(nameof(ClearAll));
+    public void ClearAll() => throw DistributedStringAdapter.Unsupported(nameof(ClearAll));
 
-    public Dictionary<string, byte[]> GetAllKeyValues() => throw MovedStrings.Unsupported(nameof(GetAllKeyValues));
+    public Dictionary<string, byte[]> GetAllKeyValues() => throw DistributedStringAdapter.Unsupported(nameof(GetAllKeyValues));
 
-    public Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => throw MovedStrings.Unsupported(nameof(GetAllKeyValuesAsync));
+    public Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => throw DistributedStringAdapter.Unsupported(nameof(GetAllKeyValuesAsync));
 }

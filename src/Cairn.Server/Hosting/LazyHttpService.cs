@@ -6,7 +6,7 @@ using Microsoft.Extensions.Logging;
 
 namespace Cairn.Server.Hosting;
 
-internal sealed class HttpDoor : IAsyncDisposable
+internal sealed class LazyHttpService : IAsyncDisposable
 {
     private const int RetryMs = 100;
 
@@ -19,7 +19,7 @@ internal sealed class HttpDoor : IAsyncDisposable
     private IHttpService? _service;
     private int _isClosed;
 
-    private HttpDoor(List<Listener> listeners, Func<IHttpService> make, ILogger log)
+    private LazyHttpService(List<Listener> listeners, Func<IHttpService> make, ILogger log)
     {
         _listeners = listeners;
         _make = make;
@@ -33,7 +33,7 @@ internal sealed class HttpDoor : IAsyncDisposable
 
     /// <summary>Starts to listen.</summary>
     /// <exception cref="ServerException">An address cannot be listened on.</exception>
-    public static HttpDoor Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ILogger log)
+    public static LazyHttpService Open(IReadOnlyList<ListenAddress> addresses, Func<IHttpService> make, ILogger log)
     {
         var listeners = new List<Listener>();
         try
@@ -49,7 +49,7 @@ internal sealed class HttpDoor : IAsyncDisposable
             throw;
         }
 
-        return new HttpDoor(listeners, make, log);
+        return new LazyHttpService(listeners, make, log);
     }
 
     /// <summary>Starts to accept clients. This is not part of listening, because it starts threads, which would delay the start of the

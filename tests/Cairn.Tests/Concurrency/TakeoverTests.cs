@@ -6,7 +6,7 @@ namespace Cairn.Tests.Concurrency;
 
 /// <summary>Taking over the locks of a dead owner.</summary>
 [Collection(ProtocolScripts.Name)]
-public sealed unsafe class SeizureTests : StoreTest
+public sealed unsafe class TakeoverTests : StoreTest
 {
     private const int DeadSlot = 77;
     private const uint WaitersBit = 1u << 30;
@@ -18,7 +18,7 @@ public sealed unsafe class SeizureTests : StoreTest
         partition->LockWord = (5u << 8) | DeadSlot;
 
         using var script = new ProtocolScript(
-            ProtocolStep.LockSeizing, () => Interlocked.Or(ref Store.Engine.Memory.Partition(0)->LockWord, WaitersBit));
+            ProtocolStep.LockTakingOver, () => Interlocked.Or(ref Store.Engine.Memory.Partition(0)->LockWord, WaitersBit));
         Store.Engine.Cleanup.CleanUp(DeadSlot);
 
         Assert.True(script.HasRun);

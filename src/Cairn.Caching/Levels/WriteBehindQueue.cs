@@ -36,7 +36,7 @@ internal readonly record struct AttemptResult(bool IsDone, Task? Late = null);
 //       tried again only if the channel has delivered all their changes up to its failure. Once made, it is unconfirmed: it is watched until
 //       the channel has delivered all their changes up to that moment. Otherwise it is replaced: a value by a removal, a stamp or an era by
 //       another new one. Removals replace nothing.
-internal sealed partial class ChangeLedger : IDisposable
+internal sealed partial class WriteBehindQueue : IDisposable
 {
     private const long FirstDelayMs = 100;
     private const long LongestDelayMs = 5000;
@@ -55,14 +55,14 @@ internal sealed partial class ChangeLedger : IDisposable
     private readonly LinkedList<KeyState> _writes = new();
 
     // Unconfirmed changes: made later than requested, and watched for changes of other machines (I6), in the order in which they were made.
-    private readonly LinkedList<KeyState> _unproven = new();
+    private readonly LinkedList<KeyState> _unconfirmed = new();
     private readonly CancellationTokenSource _stop = new();
     private readonly CancellationToken _stopToken;
     private readonly DistributedLevelOptions _options;
     private readonly LevelCounters _counters;
     private readonly LevelLog _log;
     private readonly MonotonicClock _clock;
-    private readonly Hearing _hearing;
+    private readonly ChannelLiveness _liveness;
     private readonly Func<string, PendingChange, ValueTask<AttemptResult>> _attempt;
     private readonly Func<long> _waitMs;
     private readonly Action _tryNow;
@@ -88,11 +88,11 @@ internal sealed partial class ChangeLedger : IDisposable
     /// <param name="waitMs">The function that returns for how many milliseconds attempts are known to be useless.</param>
     /// <param name="tryNow">The action that lets the next attempt pass the circuit breakers.</param>
     /// <param name="onOverflow">The action that begins a new era, because changes of too many keys are pending.</param>
-    public ChangeLedger(
+    public WriteBehindQueue(
         DistributedLevelOptions options,
         LevelCounters counters,
         LevelLog log,
-        Hearing hearing,
+        ChannelLiveness hearing,
         Func<string, PendingChange, ValueTask<AttemptResult>> attempt,
         Func<long> waitMs,
         Action tryNow,
@@ -102,7 +102,7 @@ internal sealed partial class ChangeLedger : IDisposable
         _counters = counters;
         _log = log;
         _clock = new(options.Clock);
-        _hearing = hearing;
+        _liveness = hearing;
         _stopToken = _stop.Token;
         _attempt = attempt;
         _waitMs = waitMs;
@@ -114,19 +114,19 @@ internal sealed partial class ChangeLedger : IDisposable
     public int Count => _stateCount;
 
     /// <summary>The number of pending changes.</summary>
-    public int OwedCount
+    public int PendingCount
     {
         get
         {
             lock (_gate)
             {
-                return _states.Values.Count(state => state.IsOwed);
+                return _states.Values.Count(state => state.HasPendingChange);
             }
         }
     }
 
     /// <summary>The bytes of the pending writes.</summary>
-    public long OwedBytes => Volatile.Read(ref _writeBytes);
+    public long PendingBytes => Volatile.Read(ref _writeBytes);
 
     /// <summary>Makes a change the newest of its key, and waits until it is made or the time is over; then it is pending.</summary>
     /// <param name="key">The key.</param>
@@ -277,12 +277,12 @@ internal sealed partial class ChangeLedger : IDisposable
             }
 
             ForgetIfOld(state);
-            if (!state.IsOwed && state.LateCalls == 0)
+            if (!state.HasPendingChange && state.LateCalls == 0)
             {
                 return false;
             }
 
-            change = state.Newest.CanReplace && !_hearing.IsTrusted ? null : state.Newest;
+            change = state.Newest.CanReplace && !_liveness.IsTrusted ? null : state.Newest;
             return true;
         }
     }
@@ -330,9 +330,9 @@ internal sealed partial class ChangeLedger : IDisposable
 
         lock (_gate)
         {
-            while (_unproven.First is { } first && _hearing.IsProven(first.Value.MadeAt))
+            while (_unconfirmed.First is { } first && _liveness.IsProven(first.Value.MadeAt))
             {
-                _unproven.RemoveFirst();
+                _unconfirmed.RemoveFirst();
                 if (first.Value.IsSettled)
                 {
                     Forget(first.Value);
@@ -400,7 +400,7 @@ internal sealed partial class ChangeLedger : IDisposable
 
             // The change continues to be made, or a newer one comes first. Either way, readers get the newest change from here from now on
             // (I2).
-            MarkOwed(state);
+            MarkPending(state);
             return LevelStatus.Failed;
         }
     }
@@ -484,7 +484,7 @@ internal sealed partial class ChangeLedger : IDisposable
         }
 
         LeaveWrites(state);
-        LeaveUnproven(state);
+        RemoveFromUnconfirmed(state);
         state.Newest = change;
         state.IsMade = false;
         JoinWrites(state);
@@ -510,7 +510,7 @@ internal sealed partial class ChangeLedger : IDisposable
     private void GiveWay(KeyState state)
     {
         // A change whose caller still waits is as new as the other machine's. The second level decides which one counts.
-        if (!state.IsOwed && state.LateCalls == 0 && !state.IsUnproven)
+        if (!state.HasPendingChange && state.LateCalls == 0 && !state.IsUnconfirmed)
         {
             return;
         }
@@ -523,7 +523,7 @@ internal sealed partial class ChangeLedger : IDisposable
         };
         newest.OnLate(_clock.NowMs);
         Replace(state, newest);
-        MarkOwed(state);
+        MarkPending(state);
         Enqueue(state);
     }
 

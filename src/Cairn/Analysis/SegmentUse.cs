@@ -1,6 +1,6 @@
 using Cairn.Storage;
 
-namespace Cairn.Surveys;
+namespace Cairn.Analysis;
 
 /// <summary>The use of a segment, according to its header.</summary>
 /// <param name="State">The state of the segment.</param>

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using System.Numerics;
 using Cairn.Engine;
 
-namespace Cairn.Surveys;
+namespace Cairn.Analysis;
 
 /// <summary>Visits the entries of a store.</summary>
 /// <param name="visitor">Receives each entry.</param>
@@ -14,7 +14,7 @@ namespace Cairn.Surveys;
 internal delegate double EntryWalk(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken);
 
 /// <summary>The options of a survey.</summary>
-internal sealed record SurveyRequest
+internal sealed record AnalysisRequest
 {
     /// <summary>The number of the longest entries in the result.</summary>
     public int BiggestCount { get; init; }
@@ -44,7 +44,7 @@ internal readonly record struct LifeBin(long WithinSeconds, long Entries, long V
 /// <param name="Searched">
 /// The part of the index that was read, 0 to 1. The hash of a key determines its place in the index, so any part of the index is a random sample.
 /// </param>
-internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives, double Searched)
+internal sealed record KeySpaceAnalysis(IReadOnlyList<EntrySize> Biggest, SizeHistogram Sizes, IReadOnlyList<LifeBin> Lives, double Searched)
 {
     private const int PowersOfTwo = 33;
 
@@ -59,8 +59,8 @@ internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogr
     /// <param name="clock">The source of time.</param>
     /// <param name="request">The options of the survey.</param>
     /// <param name="cancellationToken">Ends the survey.</param>
-    public static StoreSurvey Take(
-        EntryWalk walk, IReadOnlyList<string> names, TimeProvider clock, SurveyRequest request, CancellationToken cancellationToken)
+    public static KeySpaceAnalysis Take(
+        EntryWalk walk, IReadOnlyList<string> names, TimeProvider clock, AnalysisRequest request, CancellationToken cancellationToken)
     {
         var biggest = new PriorityQueue<EntrySize, int>();
         var counts = new long[PowersOfTwo];
@@ -77,7 +77,7 @@ internal sealed record StoreSurvey(IReadOnlyList<EntrySize> Biggest, SizeHistogr
                 .Where(bin => counts[bin] > 0)
                 .Select(bin => new SizeBin(bin == 0 ? 0 : 1L << (bin - 1), (1L << bin) - 1, counts[bin], sums[bin])),
         ];
-        return new StoreSurvey(
+        return new KeySpaceAnalysis(
             [.. biggest.UnorderedItems.Select(item => item.Element).OrderByDescending(entry => entry.ValueBytes)],
             new SizeHistogram(bins, counts.Sum(), sums.Sum()),
             [.. s_lives.Select((within, i) => new LifeBin(within, livesCounts[i], livesSums[i]))],

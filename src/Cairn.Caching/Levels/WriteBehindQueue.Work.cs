@@ -1,7 +1,7 @@
 namespace Cairn.Caching.Levels;
 
 // How changes are made: at once for the caller that requests them, and again later, one after the other, while any is pending.
-internal sealed partial class ChangeLedger
+internal sealed partial class WriteBehindQueue
 {
     /// <summary>Retries pending changes now, because the second level seems to work again.</summary>
     public void Hasten()
@@ -24,7 +24,7 @@ internal sealed partial class ChangeLedger
             _isClosed = true;
 
             // Changes of other machines will not be watched any more, so unconfirmed changes are replaced now (I6).
-            while (_unproven.First is { } first)
+            while (_unconfirmed.First is { } first)
             {
                 GiveWay(first.Value);
             }
@@ -48,7 +48,7 @@ internal sealed partial class ChangeLedger
                     continue;
                 }
 
-                if (OwedCount == 0)
+                if (PendingCount == 0)
                 {
                     // The remaining changes are under way for a waiting caller, or are only watched.
                     return;
@@ -59,7 +59,7 @@ internal sealed partial class ChangeLedger
         }
         catch (OperationCanceledException)
         {
-            _log.LeftUndone(OwedCount);
+            _log.LeftUndone(PendingCount);
         }
     }
 
@@ -124,7 +124,7 @@ internal sealed partial class ChangeLedger
             else
             {
                 change.OnLate(_clock.NowMs);
-                MarkOwed(state);
+                MarkPending(state);
                 Enqueue(state);
             }
 
@@ -141,7 +141,7 @@ internal sealed partial class ChangeLedger
         _ = late.ContinueWith(
             static (_, ended) =>
             {
-                (ChangeLedger ledger, KeyState state, PendingChange change) = ((ChangeLedger, KeyState, PendingChange))ended!;
+                (WriteBehindQueue ledger, KeyState state, PendingChange change) = ((WriteBehindQueue, KeyState, PendingChange))ended!;
                 ledger.OnLateEnd(state, change);
             },
             (this, state, change),
@@ -154,18 +154,18 @@ internal sealed partial class ChangeLedger
     private void Settle(KeyState state)
     {
         state.IsMade = true;
-        if (state.IsOwed)
+        if (state.HasPendingChange)
         {
             _counters.CountRetried();
-            state.IsOwed = false;
+            state.HasPendingChange = false;
             LeaveWrites(state);
         }
 
-        LeaveUnproven(state);
+        RemoveFromUnconfirmed(state);
         state.MadeAt = _clock.NowMs;
-        if (state.Newest.CanReplace && state.Newest.IsLate && !state.IsForgotten && !_hearing.IsProven(state.MadeAt))
+        if (state.Newest.CanReplace && state.Newest.IsLate && !state.IsForgotten && !_liveness.IsProven(state.MadeAt))
         {
-            _unproven.AddLast(state.UnprovenNode);
+            _unconfirmed.AddLast(state.UnconfirmedNode);
         }
 
         if (state.IsSettled)
@@ -195,7 +195,7 @@ internal sealed partial class ChangeLedger
             {
                 state.IsMade = false;
                 state.Newest.OnLate(_clock.NowMs);
-                MarkOwed(state);
+                MarkPending(state);
                 Enqueue(state);
             }
             else if (state.IsSettled)
@@ -223,11 +223,11 @@ internal sealed partial class ChangeLedger
     {
         lock (_gate)
         {
-            bool isTrusted = !isLast && _hearing.IsTrusted;
+            bool isTrusted = !isLast && _liveness.IsTrusted;
             for (LinkedListNode<KeyState>? node = _queue.First; node is not null; node = node.Next)
             {
                 KeyState state = node.Value;
-                if (state.Newest.CanReplace && !_hearing.IsProven(state.Newest.LateSince))
+                if (state.Newest.CanReplace && !_liveness.IsProven(state.Newest.LateSince))
                 {
                     if (isTrusted)
                     {

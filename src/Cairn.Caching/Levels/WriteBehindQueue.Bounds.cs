@@ -1,16 +1,16 @@
 namespace Cairn.Caching.Levels;
 
 // The limits of the write-behind queue, and the removal of keys from it (I5).
-internal sealed partial class ChangeLedger
+internal sealed partial class WriteBehindQueue
 {
-    private void MarkOwed(KeyState state)
+    private void MarkPending(KeyState state)
     {
-        if (state.IsOwed || state.IsForgotten)
+        if (state.HasPendingChange || state.IsForgotten)
         {
             return;
         }
 
-        state.IsOwed = true;
+        state.HasPendingChange = true;
         state.WasLate = true;
         _counters.CountDeferred();
         JoinWrites(state);
@@ -18,7 +18,7 @@ internal sealed partial class ChangeLedger
 
     private void JoinWrites(KeyState state)
     {
-        if (!state.IsOwed || state.Newest.Kind != ChangeKind.Write || state.IsInWrites)
+        if (!state.HasPendingChange || state.Newest.Kind != ChangeKind.Write || state.IsInWrites)
         {
             return;
         }
@@ -42,11 +42,11 @@ internal sealed partial class ChangeLedger
         }
     }
 
-    private void LeaveUnproven(KeyState state)
+    private void RemoveFromUnconfirmed(KeyState state)
     {
-        if (state.IsUnproven)
+        if (state.IsUnconfirmed)
         {
-            _unproven.Remove(state.UnprovenNode);
+            _unconfirmed.Remove(state.UnconfirmedNode);
         }
     }
 
@@ -74,7 +74,7 @@ internal sealed partial class ChangeLedger
             foreach (KeyState state in _states.Values.ToArray())
             {
                 // The change of the era stays, so that an older era that is written late cannot return. Running changes end on their own.
-                if (state.Newest.Kind != ChangeKind.Era && (state.IsOwed || !state.IsRunning))
+                if (state.Newest.Kind != ChangeKind.Era && (state.HasPendingChange || !state.IsRunning))
                 {
                     state.IsOverflown = true;
                     Forget(state);
@@ -88,13 +88,13 @@ internal sealed partial class ChangeLedger
     private void Forget(KeyState state)
     {
         LeaveWrites(state);
-        LeaveUnproven(state);
+        RemoveFromUnconfirmed(state);
         if (state.IsQueued)
         {
             _queue.Remove(state.QueueNode);
         }
 
-        state.IsOwed = false;
+        state.HasPendingChange = false;
         state.IsForgotten = true;
         if (_states.TryGetValue(state.Key, out KeyState? present) && present == state)
         {

@@ -4,7 +4,7 @@ using Cairn.Storage;
 namespace Cairn.Offline;
 
 /// <summary>The state of a slot's entry for a reader.</summary>
-internal enum EntryFate
+internal enum EntryValidity
 {
     Live,
     Expired,
@@ -17,17 +17,17 @@ internal enum EntryFate
 }
 
 /// <summary>The result for a slot and its entry. If the fate is damage, it also has the problem.</summary>
-internal readonly record struct Verdict(EntryFate Fate, VerifyArea Area = default, long Offset = 0, string Problem = "")
+internal readonly record struct EntryValidation(EntryValidity Validity, VerifyArea Area = default, long Offset = 0, string Problem = "")
 {
-    public static Verdict Damaged(VerifyArea area, long offset, string problem) => new(EntryFate.Damaged, area, offset, problem);
+    public static EntryValidation Damaged(VerifyArea area, long offset, string problem) => new(EntryValidity.Damaged, area, offset, problem);
 }
 
 // Decides whether a slot and its entry belong together and are not damaged.
 //
 // A published slot leads to a complete entry of its partition, below the segment's tail, at every moment until it is cleared. The death of a process does
-// not change that (docs/concurrency.md). So a verdict of damage is final without a lock, under one condition: the bucket, read again afterwards, has the
+// not change that (docs/concurrency.md). So a validation of damage is final without a lock, under one condition: the bucket, read again afterwards, has the
 // same version and the same slot.
-internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : IDisposable
+internal sealed unsafe class EntryValidator(StoreImage image, TimeProvider clock) : IDisposable
 {
     private const int Attempts = 64;
     private const int WordsPerBucket = StoreLayout.BucketBytes / sizeof(ulong);
@@ -44,58 +44,58 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
     public void Dispose() => _buffer.Dispose();
 
     /// <summary>Judges an entry whose bytes are completely in memory, and the slot that leads to it.</summary>
-    public Verdict JudgeEntry(in EntryView entry, long offset, in SlotPlace at, ulong slot, ulong keyHash, PartitionBlock* block)
+    public EntryValidation ValidateEntry(in EntryView entry, long offset, in SlotPlace at, ulong slot, ulong keyHash, PartitionBlock* block)
     {
         uint checksum = entry.ComputeChecksum(keyHash, image.ChecksumSeed);
         if (checksum != entry.Checksum)
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Entries, offset,
                 $"The entry of {entry.KeyLength} bytes of key and {entry.ValueLength} of value has the checksum 0x{entry.Checksum:X8}; its bytes give 0x{checksum:X8}.");
         }
 
         if (entry.ValueLength > (uint)image.Layout.MaxValueBytes)
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Entries, offset, $"The entry's value has {entry.ValueLength:N0} bytes; a value in this store has at most {image.Layout.MaxValueBytes:N0}.");
         }
 
         if (entry.Collection >= StoreLayout.MaxCollections)
         {
-            return Verdict.Damaged(VerifyArea.Entries, offset, $"The entry belongs to collection {entry.Collection}, which cannot exist.");
+            return EntryValidation.Damaged(VerifyArea.Entries, offset, $"The entry belongs to collection {entry.Collection}, which cannot exist.");
         }
 
         if (entry.Collection > _collections && entry.Collection > (_collections = CountCollections()))
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Collections, offset, $"The entry belongs to collection {entry.Collection}; the store counts {_collections}.");
         }
 
         if ((entry.Fields & EntryFields.Sliding) != 0 && !EntryView.TryUnpackSliding(*entry.SlidingWord, out _))
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Entries, offset, $"The check of the entry's sliding deadline does not match: 0x{*entry.SlidingWord:X16}. It counts as expired.");
         }
 
         KeyPlacement place = image.Place(keyHash);
-        if (JudgePlace(place, at, slot, entry.Version) is { } misplaced)
+        if (ValidatePlace(place, at, slot, entry.Version) is { } misplaced)
         {
             return misplaced;
         }
 
         if (entry.Version > block->Version && IsNewerThanPartition(at.Partition, entry.Version, out ulong newest))
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Partitions, image.PartitionOffset(at.Partition), $"Partition {at.Partition} says that its last version is {newest}, but has an entry of version {entry.Version}.");
         }
 
-        return new Verdict(FateOf(entry, block), VerifyArea.Entries, offset);
+        return new EntryValidation(ValidityOf(entry, block), VerifyArea.Entries, offset);
     }
 
     /// <summary>
     /// Judges the present content of a slot. Returns null if the slot is empty, or if it changes faster than it can be read.
     /// </summary>
-    public Verdict? JudgeSlot(in SlotPlace at, PartitionBlock* block, CancellationToken cancellationToken)
+    public EntryValidation? ValidateSlot(in SlotPlace at, PartitionBlock* block, CancellationToken cancellationToken)
     {
         ulong* words = stackalloc ulong[WordsPerBucket];
         ulong* again = stackalloc ulong[WordsPerBucket];
@@ -104,7 +104,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         {
             if (!image.TryRead(bucketOffset, words, StoreLayout.BucketBytes, cancellationToken))
             {
-                return Verdict.Damaged(VerifyArea.Index, bucketOffset, $"The bucket cannot be read: {image.Failure}.");
+                return EntryValidation.Damaged(VerifyArea.Index, bucketOffset, $"The bucket cannot be read: {image.Failure}.");
             }
 
             ulong slot = words[1 + at.Slot];
@@ -113,22 +113,22 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
                 return null;
             }
 
-            Verdict verdict = JudgeNamed(at, slot, block, cancellationToken);
-            if (verdict.Fate != EntryFate.Damaged)
+            EntryValidation validation = ValidateNamed(at, slot, block, cancellationToken);
+            if (validation.Validity != EntryValidity.Damaged)
             {
-                return verdict;
+                return validation;
             }
 
             if (image.TryRead(bucketOffset, again, StoreLayout.BucketBytes, cancellationToken) && (uint)again[0] == (uint)words[0] && again[1 + at.Slot] == slot)
             {
-                return verdict;
+                return validation;
             }
         }
 
         return null;
     }
 
-    private Verdict JudgeNamed(in SlotPlace at, ulong slot, PartitionBlock* block, CancellationToken cancellationToken)
+    private EntryValidation ValidateNamed(in SlotPlace at, ulong slot, PartitionBlock* block, CancellationToken cancellationToken)
     {
         long slotOffset = image.SlotOffset(at.Partition, at.Bucket, at.Slot);
         long offset = Bucket.LocationOf(slot);
@@ -139,18 +139,18 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
 
         if (offset < image.Layout.SegmentsOffset || image.SegmentAt(offset) >= image.SegmentCount)
         {
-            return Verdict.Damaged(VerifyArea.Index, slotOffset, $"{at} names byte {offset:N0}, which is in no segment.");
+            return EntryValidation.Damaged(VerifyArea.Index, slotOffset, $"{at} names byte {offset:N0}, which is in no segment.");
         }
 
         int segment = (int)image.SegmentAt(offset);
         if (!image.TryReadHeader(segment, out SegmentHeader header))
         {
-            return Verdict.Damaged(VerifyArea.Segments, image.HeaderOffset(segment), $"The header of segment {segment} cannot be read: {image.Failure}.");
+            return EntryValidation.Damaged(VerifyArea.Segments, image.HeaderOffset(segment), $"The header of segment {segment} cannot be read: {image.Failure}.");
         }
 
         if (header.State is not (SegmentState.Open or SegmentState.Sealed) || header.Partition != at.Partition)
         {
-            return Verdict.Damaged(
+            return EntryValidation.Damaged(
                 VerifyArea.Index, slotOffset,
                 $"{at} names byte {offset:N0} in segment {segment}, which is {Describe(header)} and can hold no entry of partition {at.Partition}.");
         }
@@ -158,12 +158,12 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         long available = image.SegmentOffset(segment) + SegmentReader.LengthOf(image, segment, header) - offset;
         if (available < EntryView.HeaderBytes + 1)
         {
-            return Verdict.Damaged(VerifyArea.Index, slotOffset, $"{at} names byte {offset:N0}, past the last entry of segment {segment}.");
+            return EntryValidation.Damaged(VerifyArea.Index, slotOffset, $"{at} names byte {offset:N0}, past the last entry of segment {segment}.");
         }
 
         return TryReadEntry(offset, available, cancellationToken, out string problem)
-            ? JudgeEntry(Entry, offset, at, slot, image.HashKey(Entry), block)
-            : Verdict.Damaged(VerifyArea.Entries, offset, $"{at} names what is no entry: {problem}.");
+            ? ValidateEntry(Entry, offset, at, slot, image.HashKey(Entry), block)
+            : EntryValidation.Damaged(VerifyArea.Entries, offset, $"{at} names what is no entry: {problem}.");
     }
 
     private bool TryReadEntry(long offset, long available, CancellationToken cancellationToken, out string problem)
@@ -199,7 +199,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
         return Entry.Word0 == entry.Word0;
     }
 
-    private Verdict? JudgePlace(in KeyPlacement place, in SlotPlace at, ulong slot, ulong version)
+    private EntryValidation? ValidatePlace(in KeyPlacement place, in SlotPlace at, ulong slot, ulong version)
     {
         string? problem = place.Partition != at.Partition ? $"belongs to partition {place.Partition}"
             : !place.IsAmong(at.Bucket, image.Layout.HomeBuckets, image.Layout.OverflowBuckets) ? $"belongs to bucket {place.Primary} or {place.Alternate}"
@@ -208,7 +208,7 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
             : null;
         return problem is null
             ? null
-            : Verdict.Damaged(VerifyArea.Index, image.SlotOffset(at.Partition, at.Bucket, at.Slot), $"{at} names an entry that {problem}.");
+            : EntryValidation.Damaged(VerifyArea.Index, image.SlotOffset(at.Partition, at.Bucket, at.Slot), $"{at} names an entry that {problem}.");
     }
 
     // The partition's version was read before the entry. If the store is in use, it has grown since. So it is read again.
@@ -218,18 +218,18 @@ internal sealed unsafe class EntryJudge(StoreImage image, TimeProvider clock) : 
     private uint CountCollections() =>
         image.TryReadUInt32(OffsetOfCollectionCount, out uint count) ? (uint)Math.Clamp((int)count, 0, StoreLayout.MaxCollections - 1) : _collections;
 
-    private EntryFate FateOf(in EntryView entry, PartitionBlock* block)
+    private EntryValidity ValidityOf(in EntryView entry, PartitionBlock* block)
     {
         if (entry.Version <= *PartitionBlock.Watermark(block, entry.Collection))
         {
-            return EntryFate.Cleared;
+            return EntryValidity.Cleared;
         }
 
         return entry.Type switch
         {
-            EntryType.Lease => EntryFate.Lease,
-            EntryType.Value or EntryType.Hash => entry.Deadline <= _now ? EntryFate.Expired : EntryFate.Live,
-            _ => EntryFate.Foreign,
+            EntryType.Lease => EntryValidity.Lease,
+            EntryType.Value or EntryType.Hash => entry.Deadline <= _now ? EntryValidity.Expired : EntryValidity.Live,
+            _ => EntryValidity.Foreign,
         };
     }
 

@@ -1,7 +1,7 @@
 using Cairn.FileStore.Classes;
 using Microsoft.Extensions.Caching.Distributed;
 
-namespace Cairn.FileStore.Moved;
+namespace Cairn.FileStore.Adapters;
 
 /// <summary>
 /// An adapter that provides the String and Class interfaces over any distributed cache, for an application that no longer runs on one machine.
@@ -9,22 +9,22 @@ namespace Cairn.FileStore.Moved;
 /// <remarks>
 /// A distributed cache cannot list or clear its keys, so <see cref="GetAllKeyValues"/> and <see cref="ClearAll"/> are not supported.
 /// </remarks>
-internal sealed class MovedStrings(IDistributedCache cache, DistributedFileStoreCacheOptions options) : IDistributedFileStoreCacheClass
+internal sealed class DistributedStringAdapter(IDistributedCache cache, DistributedFileStoreCacheOptions options) : IDistributedFileStoreCacheClass
 {
     private static readonly DistributedCacheEntryOptions Never = new();
 
     private readonly ClassJson _json = new(options.JsonSerializerForCacheFile);
 
-    public string? Get(string key) => cache.Get(Checked(key)) is { } bytes ? MovedText.ToText(bytes) : null;
+    public string? Get(string key) => cache.Get(Checked(key)) is { } bytes ? DistributedText.ToText(bytes) : null;
 
     public async Task<string?> GetAsync(string key, CancellationToken token = default) =>
-        await cache.GetAsync(Checked(key), token).ConfigureAwait(false) is { } bytes ? MovedText.ToText(bytes) : null;
+        await cache.GetAsync(Checked(key), token).ConfigureAwait(false) is { } bytes ? DistributedText.ToText(bytes) : null;
 
     public void Set(string key, string value, DistributedCacheEntryOptions? options = null) =>
-        cache.Set(Checked(key), MovedText.ToBytes(Checked(value)), options ?? Never);
+        cache.Set(Checked(key), DistributedText.ToBytes(Checked(value)), options ?? Never);
 
     public Task SetAsync(string key, string value, DistributedCacheEntryOptions? options = null, CancellationToken token = default) =>
-        cache.SetAsync(Checked(key), MovedText.ToBytes(Checked(value)), options ?? Never, token);
+        cache.SetAsync(Checked(key), DistributedText.ToBytes(Checked(value)), options ?? Never, token);
 
     public void SetMany(List<KeyValuePair<string, string>> manyEntries, DistributedCacheEntryOptions? options = null)
     {

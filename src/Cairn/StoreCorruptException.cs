@@ -62,7 +62,7 @@ public sealed class StoreCorruptException : StoreException
     {
         const string Genuine = "one that was written for it with the store's key";
         return new(
-            $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is not {Genuine}: somebody has changed the file. " +
+            $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is not {Genuine}: the file was changed without the store's key. " +
             "Restore it from a backup, or set the key anew.",
             file,
             Genuine,

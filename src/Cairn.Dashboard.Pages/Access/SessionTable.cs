@@ -79,7 +79,7 @@ internal sealed class SessionTable(TimeProvider clock)
     }
 
     /// <summary>Returns the token that requests with a change must carry. A null identifier means that there is no session.</summary>
-    public string TokenOf(string? id) => Base64Url.EncodeToString(HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes(id ?? "nobody")));
+    public string TokenOf(string? id) => Base64Url.EncodeToString(HMACSHA256.HashData(_key, Encoding.UTF8.GetBytes(id ?? "no session")));
 
     /// <summary>Returns whether this is the session's token. The time does not depend on how many bytes are right.</summary>
     public bool IsToken(string? id, string? token) =>

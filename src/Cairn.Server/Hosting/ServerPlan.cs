@@ -44,7 +44,7 @@ internal sealed class ServerPlan
     public EventClasses Events { get; private init; }
 
     /// <summary>Gets the users of RESP and their permissions.</summary>
-    public RespUsers RespUsers { get; private init; } = RespUsers.Nobody;
+    public RespUsers RespUsers { get; private init; } = RespUsers.NoLogin;
 
     /// <summary>Gets whether RESP, and whether memcached's protocol, is spoken on any address.</summary>
     public (bool Resp, bool Memcached) Serves => (_resp.Count + _both.Count > 0, _memcached.Count + _both.Count > 0);
@@ -96,7 +96,7 @@ internal sealed class ServerPlan
             MemcachedUsers = options.MemcachedUsersPath is { } memcachedUsers ? MemcachedCredentials.Load(memcachedUsers) : null,
             RespUsers = options.RespPassword is { } password ? RespUsers.WithPassword(password)
                 : options.RespUsersPath is { } respUsers ? RespUsers.Load(respUsers)
-                : RespUsers.Nobody,
+                : RespUsers.NoLogin,
         };
     }
 

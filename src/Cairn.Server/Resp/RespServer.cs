@@ -15,7 +15,7 @@ internal sealed class RespServer : IDisposable
 {
     private readonly ConcurrentDictionary<long, RespSession> _sessions = new();
     private readonly ThreadLocal<RespWorker> _worker;
-    private volatile RespUsers _users = RespUsers.Nobody;
+    private volatile RespUsers _users = RespUsers.NoLogin;
     private readonly Lock _pauseLock = new();
     private readonly ITimer _pauseTimer;
     private volatile PauseState? _pause;

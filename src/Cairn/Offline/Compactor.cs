@@ -158,7 +158,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             $"{problem} The store '{_image.File.Path}' stays as it is, because compacting it would lose what may be readable again. Check the disk.");
 
     void IPartitionVisitor.OnChanging(int segment) =>
-        throw new InvalidOperationException("A store that nobody has open changed.");
+        throw new InvalidOperationException("A store that no process has open changed.");
 
     void IPartitionVisitor.OnSegmentDone(long bytes)
     {

@@ -62,7 +62,7 @@ internal static unsafe class OwnerCheck
         {
             findings.Leftover(
                 VerifyArea.Owners, image.OwnerOffset(slot),
-                $"Process {record->ProcessId}, which had owner slot {slot}, died with {pins} segments pinned. Whoever wants to evict one of them releases all.");
+                $"Process {record->ProcessId}, which had owner slot {slot}, died with {pins} segments pinned. The next eviction of one of them releases all.");
         }
     }
 }

@@ -194,7 +194,7 @@ internal sealed unsafe class PartitionWalk : IDisposable
                 {
                     visitor.OnUnparseable(
                         segment, offset,
-                        $"An entry of segment {segment} claims {entry.UnpaddedBytes:N0} bytes and the fields 0x{(byte)entry.Fields:X2} where {length - cursor:N0} bytes are left: what follows it cannot be told apart.");
+                        $"An entry of segment {segment} claims {entry.UnpaddedBytes:N0} bytes and the fields 0x{(byte)entry.Fields:X2} where {length - cursor:N0} bytes are left: the entries after it cannot be separated.");
                 }
 
                 return cursor;

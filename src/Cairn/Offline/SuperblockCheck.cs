@@ -47,7 +47,7 @@ internal static unsafe class SuperblockCheck
         {
             findings.Damage(
                 VerifyArea.Superblock, Offset(nameof(Superblock.LayoutCheck)),
-                $"The check of the layout is 0x{super->LayoutCheck:X16}; the layout gives 0x{StoreFormatter.LayoutCheck(super):X16}. Nothing else can be told.");
+                $"The check of the layout is 0x{super->LayoutCheck:X16}; the layout gives 0x{StoreFormatter.LayoutCheck(super):X16}. Nothing else can be read.");
             return null;
         }
 
@@ -114,7 +114,7 @@ internal static unsafe class SuperblockCheck
                 break;
 
             case Superblock.StateClosed when isSurelyOpen:
-                findings.Damage(VerifyArea.Superblock, at, "The store is marked as closed, but somebody has it open.");
+                findings.Damage(VerifyArea.Superblock, at, "The store is marked as closed, but a process has it open.");
                 break;
 
             case Superblock.StateClosed when !isInUse:

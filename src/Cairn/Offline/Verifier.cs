@@ -148,7 +148,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             if (!_hasOverflow)
             {
                 _findings.Damage(
-                    VerifyArea.Superblock, OffsetOfOverflow, $"{at}, an overflow bucket, is in use, but the superblock says that none is: nobody looks there.");
+                    VerifyArea.Superblock, OffsetOfOverflow, $"{at}, an overflow bucket, is in use, but the superblock says that none is. Readers do not search there.");
                 _hasOverflow = true; // One finding is enough.
             }
         }
@@ -365,7 +365,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         {
             _findings.Leftover(
                 VerifyArea.Partitions, LockOffset(partition),
-                $"Partition {partition} is locked by owner slot {PartitionLock.OwnerOf(before)}, whose process died. Whoever next writes to it recovers it.");
+                $"Partition {partition} is locked by owner slot {PartitionLock.OwnerOf(before)}, whose process died. The next writer recovers it.");
         }
 
         foreach ((VerifyArea area, long offset, string text) in check.Check(block, Headers, segments, partition))

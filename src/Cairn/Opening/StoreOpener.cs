@@ -409,7 +409,7 @@ internal static unsafe class StoreOpener
             engine = new StoreEngine(copy, platform, new StoreClock(options.TimeProvider), options.LockTimeout, LogOptions.From(options));
             if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
             {
-                throw new InvalidOperationException("A store that nobody has open has owners.");
+                throw new InvalidOperationException("A store that no process has open has owners.");
             }
 
             TakeOver(engine, wasClosed: true, marksInUse: false, bootId);

@@ -45,7 +45,7 @@ internal sealed unsafe partial class StoreLog
         if (outcome == LockOutcome.TimedOut)
         {
             throw Refusal(new StoreException(
-                $"The log of the store '{_memory.File.Path}' could not be had within {_lockTimeout.TotalMilliseconds:N0} ms, because another process that " +
+                $"The log of the store '{_memory.File.Path}' could not be locked within {_lockTimeout.TotalMilliseconds:N0} ms, because another process that " +
                 "writes to it does not go on; it may be stopped. Nothing was changed. Continue or end that process."));
         }
 

@@ -20,7 +20,7 @@ internal sealed class RespUsers
     }
 
     /// <summary>Gets the users without authentication: every client may execute every command.</summary>
-    public static RespUsers Nobody { get; } = new RespUsers().With(RespUser.Everybody);
+    public static RespUsers NoLogin { get; } = new RespUsers().With(RespUser.Everybody);
 
     /// <summary>Gets the user of a new connection; null if it must authenticate.</summary>
     public RespUser? Initial => Default is { Password: null } user ? user : null;

@@ -116,7 +116,7 @@ internal static class LinuxErrors
     public static StoreException Map(string path, long bytes, int error) => new(error switch
     {
         NoMemory =>
-            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not to be had. Raise the " +
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not available. Raise the " +
             "limits 'ulimit -v' and vm.max_map_count, or use a smaller (maximum) capacity.",
         AccessDenied =>
             $"The store '{path}' could not be mapped for writing: the file was opened for reading only, or a security " +

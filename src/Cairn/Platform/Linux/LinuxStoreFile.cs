@@ -441,7 +441,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         {
             if (!TryLockByte(CreatorLockByte))
             {
-                throw new InvalidOperationException($"The creator byte of '{path}' is locked by somebody else.");
+                throw new InvalidOperationException($"The creator byte of '{path}' is locked by another process.");
             }
 
             string directory = System.IO.Path.GetDirectoryName(path) ?? "/";

@@ -88,7 +88,7 @@ internal static class MacErrors
     public static StoreException Map(string path, long bytes, int error) => error switch
     {
         NoMemory => new StoreException(
-            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not to be had. Use a smaller (maximum) capacity."),
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space are not available. Use a smaller (maximum) capacity."),
         AccessDenied => new StoreException($"The store '{path}' could not be mapped for writing: the file was opened for reading only."),
         _ => Failed($"The store '{path}' could not be mapped ({ByteText.Of(bytes)})", error),
     };

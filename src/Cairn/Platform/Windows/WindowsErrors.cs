@@ -90,7 +90,7 @@ internal static class WindowsErrors
     {
         DiskFull or HandleDiskFull => NoRoom(path, bytes, error),
         NotEnoughMemory or NoSystemResources or CommitmentLimit => new StoreException(
-            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space or of the paging file are not to be had. Use a smaller (maximum) capacity."),
+            $"The store '{path}' could not be mapped: {ByteText.Of(bytes)} of address space or of the paging file are not available. Use a smaller (maximum) capacity."),
         AccessDenied => new StoreException($"The store '{path}' could not be mapped for writing: the file was opened for reading only."),
         _ => Failed($"The store '{path}' could not be mapped ({ByteText.Of(bytes)})", error),
     };

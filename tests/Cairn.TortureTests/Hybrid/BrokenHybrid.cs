@@ -4,6 +4,7 @@ using Cairn.Caching;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Levels;
 using Cairn.Caching.Local;
+using Cairn.Caching.Operations;
 using Cairn.Caching.Serialization;
 using Cairn.Caching.Stores;
 using Cairn.Caching.Tagging;
@@ -39,11 +40,8 @@ internal static class BrokenHybrid
     }
 
     // Does what the real sink does, except for flights.
-    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_local")]
-    private static extern ref LocalCache LocalOf(CairnHybridCache cache);
-
-    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_tags")]
-    private static extern ref TagRegistry TagsOf(CairnHybridCache cache);
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_parts")]
+    private static extern ref CacheParts PartsOf(CairnHybridCache cache);
 
     private sealed class BrokenCoherence(ICoherence whole, HybridDefect defect) : ICoherence
     {
@@ -76,8 +74,8 @@ internal static class BrokenHybrid
         {
             if (coherence.Cache is { } cache)
             {
-                LocalOf(cache).RemoveHash(hash);
-                TagsOf(cache).Forget(hash);
+                PartsOf(cache).FirstLevel.RemoveHash(hash);
+                PartsOf(cache).Tags.Forget(hash);
             }
         }
 
@@ -85,8 +83,8 @@ internal static class BrokenHybrid
         {
             if (coherence.Cache is { } cache)
             {
-                LocalOf(cache).RemoveMany(shift, value);
-                TagsOf(cache).ForgetMany(shift, value);
+                PartsOf(cache).FirstLevel.RemoveMany(shift, value);
+                PartsOf(cache).Tags.ForgetMany(shift, value);
             }
         }
     }

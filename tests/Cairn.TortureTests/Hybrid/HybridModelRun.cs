@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Runtime.CompilerServices;
 using Cairn.Caching;
 using Cairn.Caching.Flights;
+using Cairn.Caching.Operations;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.Internal;
@@ -79,8 +80,8 @@ internal sealed class HybridModelRun : IDisposable
         _directory.Dispose();
     }
 
-    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_guard")]
-    private static extern ref StampedeGuard GuardOf(CairnHybridCache cache);
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_parts")]
+    private static extern ref CacheParts PartsOf(CairnHybridCache cache);
 
     private ModelOptions ChooseOptions(bool isAlone) => new()
     {
@@ -244,7 +245,7 @@ internal sealed class HybridModelRun : IDisposable
 
     private static async Task WaitUntilIdleAsync(CairnHybridCache cache)
     {
-        while (!GuardOf(cache).IsEmpty)
+        while (!PartsOf(cache).Flights.IsEmpty)
         {
             await Task.Yield();
         }

@@ -105,7 +105,7 @@ public sealed unsafe partial class CairnStore : IDisposable
     /// <summary>Gets whether this is the file's first opening.</summary>
     internal bool IsFirstOpening => Engine.Memory.Super->OpenCount == 1;
 
-    /// <summary>Gets the collection without a name. Every store has it from the beginning. Its operations have the shortest path.</summary>
+    /// <summary>Gets the collection without a name. Every store has it from the beginning.</summary>
     public CairnCollection DefaultCollection { get; }
 
     internal StoreEngine Engine { get; }

@@ -7,8 +7,6 @@ internal readonly struct LevelChanges(ICoherence coherence, bool hasLevel)
 {
     private readonly ICoherence? _coherence = hasLevel ? coherence : null;
 
-    public bool HasLevel => _coherence is not null;
-
     /// <summary>The coherence of a second level that is a store; otherwise null.</summary>
     public StoreCoherence? Store { get; } = coherence as StoreCoherence;
 

@@ -21,7 +21,7 @@ internal sealed class TagReader(CacheParts parts)
         }
 
         // Without a second level only this process changes tags. With an IDistributedCache, its channel would have to be checked for each tag.
-        if (!parts.Changes.HasLevel || parts.Changes.Store is { HasFewPartitions: true })
+        if (!parts.HasLevel || parts.Changes.Store is { HasFewPartitions: true })
         {
             ulong partitions = 0;
             foreach (Tag tag in entry.Tags!.Tags)

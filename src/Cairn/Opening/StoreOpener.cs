@@ -23,8 +23,8 @@ namespace Cairn.Opening;
 //   I2  Only a process that is alone changes Superblock.State.
 //   I3  If a store is emptied because of I1 and has a log, it is rebuilt from the log before any other process can open it (LogOpening).
 //   I4  Only a store whose state is InUse is shared. In another state, a locked owner slot belongs to an opening that failed, or to a process that died
-//       while it closed the store. A child process keeps the locks until it starts its own program. So an opening waits until it is alone. Otherwise it
-//       would use a store that has not been rebuilt.
+//       while it closed the store. A child process keeps the locks until it starts its own program. So an opening waits for the slot, and is refused
+//       after LeaverTimeout. Otherwise it would use a store that has not been rebuilt.
 internal static unsafe class StoreOpener
 {
     private const int MaxAttempts = 100;

@@ -81,7 +81,8 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
     public long DroppedWrites => _dropped.Count;
 
     /// <summary>
-    /// Gets the number of responses that were not stored because one of their tags was, or may have been, evicted while they were made.
+    /// Gets the number of responses that were not stored because one of their tags was, or may have been, evicted while they were made, or
+    /// because an earlier response to the same path, from before an eviction, was still being sent.
     /// </summary>
     public long OvertakenResponses => Interlocked.Read(ref _overtaken);
 
@@ -217,6 +218,13 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
             return;
         }
 
+        RequestEpoch? request = _requests?.HttpContext?.Features.Get<RequestEpoch>();
+        if (request is { IsApart: true })
+        {
+            CountOvertaken(); // No other epoch reads the key of the request.
+            return;
+        }
+
         long size = AreTags(tags) ? ResponseEnvelope.SizeOf(tags, value.Length) : long.MaxValue;
         if (size > _handle.Store.MaxValueBytes)
         {
@@ -226,7 +234,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         }
 
         ulong[] stamps = tags.Length > 0 ? new ulong[tags.Length] : [];
-        if (!TryStamp(tags, stamps))
+        if (!TryStamp(tags, request?.Begun ?? Tags.Now(), stamps))
         {
             CountOvertaken();
             return;
@@ -261,16 +269,9 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         return tags.Length <= ResponseEnvelope.MaxTags;
     }
 
-    // Returns the stamps that the tags had when the request began. If no policy recorded the beginning, returns the present stamps
-    // (TagTable I3).
-    private bool TryStamp(ReadOnlySpan<string> tags, Span<ulong> stamps)
+    // Returns the stamps that the tags had in the epoch (TagTable I3).
+    private bool TryStamp(ReadOnlySpan<string> tags, Epoch begun, Span<ulong> stamps)
     {
-        if (tags.Length == 0)
-        {
-            return true;
-        }
-
-        Epoch begun = _requests?.HttpContext?.Features.Get<RequestEpoch>()?.Begun ?? Tags.Now();
         for (int i = 0; i < tags.Length; i++)
         {
             stamps[i] = Tags.StampFor(tags[i], begun);

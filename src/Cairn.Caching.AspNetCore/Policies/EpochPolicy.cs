@@ -1,4 +1,6 @@
+using System.Globalization;
 using Cairn.Caching.AspNetCore.Tagging;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.AspNetCore.OutputCaching;
 
@@ -9,13 +11,27 @@ namespace Cairn.Caching.AspNetCore.Policies;
 // made, so that other requests that wait for it do not receive it either. The policy does not enable caching.
 internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePolicy
 {
+    private const string KeyPart = "cairn-epoch";
+
+    private readonly ResponsesBeingSent _sent = new();
+
     public ValueTask CacheRequestAsync(OutputCacheContext context, CancellationToken cancellation)
     {
         // A request that is executed again, such as for an error page, keeps its first epoch.
         IFeatureCollection features = context.HttpContext.Features;
-        if (features.Get<RequestEpoch>() is null)
+        RequestEpoch? request = features.Get<RequestEpoch>();
+        if (request is null)
         {
-            features.Set(new RequestEpoch(store.Tags.Now()));
+            Epoch begun = store.Tags.Now();
+            request = new RequestEpoch(begun, _sent.HasOther(PathOf(context), begun));
+            features.Set(request);
+        }
+
+        if (request.IsApart)
+        {
+            // Requests of one epoch still share one response.
+            context.CacheVaryByRules.VaryByValues[KeyPart] =
+                string.Create(CultureInfo.InvariantCulture, $"{request.Begun.Lineage}.{request.Begun.Count}");
         }
 
         return ValueTask.CompletedTask;
@@ -27,6 +43,7 @@ internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePol
     {
         if (context.AllowCacheStorage && context.Tags.Count > 0 && context.HttpContext.Features.Get<RequestEpoch>() is { } request)
         {
+            Announce(context.HttpContext.Response, PathOf(context), request.Begun);
             foreach (string tag in context.Tags)
             {
                 // The store rejects text that cannot be a tag.
@@ -40,5 +57,18 @@ internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePol
         }
 
         return ValueTask.CompletedTask;
+    }
+
+    private static string PathOf(OutputCacheContext context) => context.HttpContext.Request.Path.Value ?? "";
+
+    // The callback is registered first: a response that is added is also removed.
+    private void Announce(HttpResponse response, string path, Epoch begun)
+    {
+        response.OnCompleted(() =>
+        {
+            _sent.Remove(path);
+            return Task.CompletedTask;
+        });
+        _sent.Add(path, begun);
     }
 }

@@ -148,6 +148,35 @@ public sealed class OutputCachingTests : IDisposable
     }
 
     [Fact]
+    public async Task Request_that_begins_after_an_eviction_does_not_share_a_response_whose_tags_were_checked_before_it()
+    {
+        using var isChecked = new SemaphoreSlim(0);
+        using var mayFinish = new SemaphoreSlim(0);
+        bool isGated = true;
+        await using Bookshop shop = await StartAsync(caching => caching.AddBasePolicy(new LaterPolicy(async () =>
+        {
+            if (Volatile.Read(ref isGated))
+            {
+                isChecked.Release();
+                await mayFinish.WaitAsync();
+            }
+        })));
+        Task<string> overtaken = shop.GetAsync("/books/42");
+        await isChecked.WaitAsync();
+
+        await EvictAsync(shop, "books");
+        Task<string> later = shop.GetAsync("/books/42");
+        Assert.True(await isChecked.WaitAsync(TimeSpan.FromSeconds(30)), "The request waited for the earlier response.");
+        Volatile.Write(ref isGated, false);
+        mayFinish.Release(2);
+
+        Assert.NotEqual(await overtaken, await later);
+        string next = await shop.GetAsync("/books/42");
+        Assert.NotEqual(await overtaken, next);
+        Assert.Equal(next, await shop.GetAsync("/books/42"));
+    }
+
+    [Fact]
     public async Task Response_that_is_too_long_for_the_store_is_made_each_time()
     {
         await using Bookshop shop = await StartAsync();
@@ -279,5 +308,15 @@ public sealed class OutputCachingTests : IDisposable
         options.Path = _directory.FilePath;
         options.CapacityBytes = StoreDirectory.SmallCapacityBytes;
         options.FlushOnClose = false;
+    }
+
+    // Policies are called in the order in which they were added. So this one is called after the tags of a response were checked.
+    private sealed class LaterPolicy(Func<Task> waitAsync) : IOutputCachePolicy
+    {
+        public ValueTask CacheRequestAsync(OutputCacheContext context, CancellationToken cancellation) => ValueTask.CompletedTask;
+
+        public ValueTask ServeFromCacheAsync(OutputCacheContext context, CancellationToken cancellation) => ValueTask.CompletedTask;
+
+        public ValueTask ServeResponseAsync(OutputCacheContext context, CancellationToken cancellation) => new(waitAsync());
     }
 }

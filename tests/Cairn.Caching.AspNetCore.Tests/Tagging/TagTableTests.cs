@@ -256,7 +256,7 @@ public sealed class TagTableTests : OutputCacheStoreTest
                         break;
                     case < 4:
                         Requests.HttpContext = new DefaultHttpContext();
-                        Requests.HttpContext.Features.Set(new RequestEpoch(store.Tags.Now()));
+                        Requests.HttpContext.Features.Set(new RequestEpoch(store.Tags.Now(), IsApart: false));
                         byte[] response = BitConverter.GetBytes(Interlocked.Increment(ref drawn));
                         Thread.SpinWait(random.Next(200));
                         Run(store.SetAsync($"key:{key}", response, [$"tag:{tag}", "all"], Hour, default));
@@ -303,7 +303,7 @@ public sealed class TagTableTests : OutputCacheStoreTest
     private void Begin()
     {
         Requests.HttpContext = new DefaultHttpContext();
-        Requests.HttpContext.Features.Set(new RequestEpoch(Store.Tags.Now()));
+        Requests.HttpContext.Features.Set(new RequestEpoch(Store.Tags.Now(), IsApart: false));
     }
 
     private void Lose(CacheKey key)

@@ -82,7 +82,9 @@ public sealed class ViewTests(Browser browser)
             new System.Text.RegularExpressions.Regex("^[1-9][0-9]*"));
         await Expect(page.Page.Locator(".tile").Filter(new LocatorFilterOptions { HasText = "Hit ratio" }).Locator(".value")).ToContainTextAsync("%");
         await page.Page.GetByText("As a table").First.ClickAsync();
-        Assert.InRange(await page.Page.Locator(".as-table[open] tbody tr").CountAsync(), 10, 14);
+        ILocator rows = page.Page.Locator(".as-table[open] tbody tr");
+        await Expect(rows.First).ToBeVisibleAsync(); // The page fills the table after the click.
+        Assert.InRange(await rows.CountAsync(), 10, 14);
     }
 
     [RequiresToolFact("chromium")]

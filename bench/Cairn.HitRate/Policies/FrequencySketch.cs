@@ -58,7 +58,16 @@ internal sealed class FrequencySketch
         }
     }
 
-    private ref byte CountOf(int row, int key) => ref _counts[row][(((ulong)key + 1) * _seeds[row]) >> _shift];
+    private ref byte CountOf(int row, int key) => ref _counts[row][Mix((ulong)key ^ _seeds[row]) >> _shift];
+
+    // The finalizer of SplitMix64. A multiplication alone places consecutive keys at equal distances, so that a loop over consecutive keys has other
+    // collisions than random keys have.
+    private static ulong Mix(ulong bits)
+    {
+        bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9;
+        bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB;
+        return bits ^ (bits >> 31);
+    }
 
     private void Halve()
     {

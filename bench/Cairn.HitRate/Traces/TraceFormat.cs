@@ -9,6 +9,15 @@ internal enum TraceFormat
     /// <summary>Each request is one big-endian signed 64-bit key.</summary>
     BigEndianKeys,
 
-    /// <summary>Text lines "time key size". The reader ignores the size: every object counts as one.</summary>
+    /// <summary>Each request is one big-endian signed 32-bit key.</summary>
+    BigEndianShortKeys,
+
+    /// <summary>Text lines "time key size", with the size in bytes.</summary>
     TimedObjects,
+
+    /// <summary>
+    /// Text lines "key" or "key size". A key is any text without spaces, and a size is a number of bytes. The reader ignores empty lines and lines
+    /// that are only <c>*</c>.
+    /// </summary>
+    Lines,
 }

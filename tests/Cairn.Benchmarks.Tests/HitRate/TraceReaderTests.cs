@@ -15,11 +15,43 @@ public class TraceReaderTests
     }
 
     [Fact]
-    public void Timed_objects_count_by_their_key_alone()
+    public void Timed_objects_are_keys_with_sizes()
     {
         var trace = Read("1 500 68\n2 7 7454\n3 500 12\n", TraceFormat.TimedObjects);
 
         Assert.Equal([0, 1, 0], trace.Requests);
+        Assert.Equal([12, 7454], trace.Sizes);
+    }
+
+    [Fact]
+    public void Line_is_a_key_with_an_optional_size()
+    {
+        var trace = Read("user:1 100\n*\nbook:42\n\nuser:1\n", TraceFormat.Lines);
+
+        Assert.Equal([0, 1, 0], trace.Requests);
+        Assert.Equal([100, 1], trace.Sizes);
+    }
+
+    [Fact]
+    public void Trace_without_sizes_has_none() => Assert.Empty(Read("1\n2\n", TraceFormat.Lines).Sizes);
+
+    [Theory]
+    [InlineData("a b")]
+    [InlineData("a -1")]
+    [InlineData("a 1 2")]
+    public void Line_with_something_else_than_a_size_is_an_error_that_names_it(string line) =>
+        Assert.StartsWith("Line 1:", Assert.Throws<InvalidDataException>(() => Read(line, TraceFormat.Lines)).Message, StringComparison.Ordinal);
+
+    [Fact]
+    public void Traces_one_after_the_other_keep_their_keys_apart()
+    {
+        var first = new Trace("first", [0, 1, 0], 2);
+        var second = new Trace("second", [0], 1);
+
+        var trace = Trace.Concat("both", [first, second, first]);
+
+        Assert.Equal([0, 1, 0, 2, 0, 1, 0], trace.Requests);
+        Assert.Equal(3, trace.DistinctKeys);
     }
 
     [Fact]
@@ -28,6 +60,16 @@ public class TraceReaderTests
         byte[] bytes = [0, 0, 0, 0, 0, 0, 0, 1, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 
         var trace = TraceReader.Read("test", new MemoryStream(bytes), TraceFormat.BigEndianKeys);
+
+        Assert.Equal([0, 1, 0], trace.Requests);
+    }
+
+    [Fact]
+    public void Short_binary_keys_are_big_endian()
+    {
+        byte[] bytes = [0, 0, 0, 1, 0xFF, 0, 0, 0, 0, 0, 0, 1];
+
+        var trace = TraceReader.Read("test", new MemoryStream(bytes), TraceFormat.BigEndianShortKeys);
 
         Assert.Equal([0, 1, 0], trace.Requests);
     }

@@ -49,7 +49,7 @@ public partial class ProjectTests
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
             "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
         ],
-        ["Cairn.Caching.Protobuf"] = ["Google.Protobuf"],
+        ["Cairn.Caching.Protobuf"] = ["Google.Protobuf", "protobuf-net"],
         ["Cairn.Clients"] =
         [
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",

@@ -12,7 +12,8 @@ public static class CairnProtobufBuilderExtensions
     /// <remarks>
     /// A serializer that is registered for exactly the type takes precedence. So does a format that the options or
     /// <see cref="CairnSerializerAttribute"/> name. While some processes still write JSON, name it in
-    /// <see cref="CairnSerializerAttribute.AlsoReads"/> on the type.
+    /// <see cref="CairnSerializerAttribute.AlsoReads"/> on the type. To use your own model of protobuf-net, add a
+    /// <see cref="CairnProtobufSerializerFactory"/> that has it with <c>AddSerializerFactory</c> instead.
     /// </remarks>
     public static ICairnHybridCacheBuilder AddProtobuf(this ICairnHybridCacheBuilder builder)
     {

@@ -1,92 +1,38 @@
 using System.Buffers;
-using System.Runtime.CompilerServices;
-using Cairn.Caching.Protobuf.Messages;
-using Google.Protobuf;
+using System.Diagnostics.CodeAnalysis;
+using Cairn.Caching.Protobuf.Contracts;
+using Cairn.Caching.Serialization;
 using Microsoft.Extensions.Caching.Hybrid;
+using ProtoBuf;
+using ProtoBuf.Meta;
 
 namespace Cairn.Caching.Protobuf.Serialization;
 
-/// <summary>Reads and writes top-level messages through Google.Protobuf.</summary>
-internal static class WholeMessage
-{
-    public static void Write(IMessage message, IBufferWriter<byte> target)
-    {
-        Nesting.Begin();
-        message.WriteTo(target);
-    }
-
-    public static void Read(IMessage message, in ReadOnlySequence<byte> source)
-    {
-        Copies.Begin(source.Length);
-        if (source.IsSingleSegment)
-        {
-            message.MergeFrom(source.FirstSpan);
-        }
-        else
-        {
-            message.MergeFrom(source);
-        }
-    }
-}
-
-/// <summary>Serializes a type with a contract.</summary>
-internal sealed class ContractSerializer<T>(MessageContract<T> contract) : IHybridCacheSerializer<T>, ICairnSerializer
+/// <summary>Serializes a type with a contract, or a list or dictionary of such a type, by protobuf-net.</summary>
+[RequiresUnreferencedCode(ContractModel.Reason)]
+[RequiresDynamicCode(ContractModel.Reason)]
+[UnconditionalSuppressMessage("Trimming", "IL2091", Justification = "The attribute above says so for the whole class.")]
+internal sealed class ContractSerializer<T>(RuntimeTypeModel model) : IHybridCacheSerializer<T>, ICairnSerializer
 {
     public CairnFormat Format => CairnFormat.Protobuf;
 
+    // protobuf-net writes to a stream twice as fast as to a buffer writer, and only there it notices that an object contains itself. On the way to
+    // a buffer writer, such an object overflows the stack.
     public void Serialize(T value, IBufferWriter<byte> target)
     {
-        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, value);
-        WholeMessage.Write(adapter, target);
-        adapter.GiveBack();
+        using var stream = new BufferStream(target);
+        model.Serialize(stream, value);
     }
 
     public T Deserialize(ReadOnlySequence<byte> source)
     {
-        MessageAdapter<T> adapter = MessageAdapter<T>.Take(contract, contract.Create());
-        WholeMessage.Read(adapter, source);
-        T value = adapter.Value;
-        adapter.GiveBack();
-        return value;
+        try
+        {
+            return model.Deserialize<T>(source);
+        }
+        catch (Exception failure) when (failure is ProtoException or InvalidOperationException or EndOfStreamException or OverflowException or ArgumentException or FormatException)
+        {
+            throw new InvalidDataException($"The stored bytes cannot be read as {typeof(T)}: {failure.Message}", failure);
+        }
     }
-}
-
-/// <summary>Serializes a list or dictionary of a type with a contract.</summary>
-internal sealed class CollectionSerializer<T>(MessageContract<StrongBox<T>> contract, Func<T> empty) : IHybridCacheSerializer<T>, ICairnSerializer
-{
-    private readonly ContractSerializer<StrongBox<T>> _serializer = new(contract);
-
-    public CairnFormat Format => CairnFormat.Protobuf;
-
-    public void Serialize(T value, IBufferWriter<byte> target) => _serializer.Serialize(new StrongBox<T>(value), target);
-
-    // An empty collection has no bytes, so the member stays null.
-    public T Deserialize(ReadOnlySequence<byte> source) => _serializer.Deserialize(source).Value ?? empty();
-}
-
-/// <summary>Serializes a type that protoc generated.</summary>
-internal sealed class GeneratedSerializer<T>(Func<T> create) : IHybridCacheSerializer<T>, ICairnSerializer
-{
-    public CairnFormat Format => CairnFormat.Protobuf;
-
-    public void Serialize(T value, IBufferWriter<byte> target) => WholeMessage.Write((IMessage)value!, target);
-
-    public T Deserialize(ReadOnlySequence<byte> source)
-    {
-        T message = create();
-        WholeMessage.Read((IMessage)message!, source);
-        return message;
-    }
-}
-
-/// <summary>Stands for a type that is marked as a message but cannot be one. Each use throws an exception with the reason.</summary>
-internal sealed class RefusedSerializer<T>(string reason) : IHybridCacheSerializer<T>, ICairnSerializer
-{
-    public string Reason => reason;
-
-    public CairnFormat Format => CairnFormat.Protobuf;
-
-    public void Serialize(T value, IBufferWriter<byte> target) => throw new InvalidOperationException(reason);
-
-    public T Deserialize(ReadOnlySequence<byte> source) => throw new InvalidOperationException(reason);
 }

@@ -4,6 +4,7 @@ using System.Runtime.Serialization;
 using Cairn.Caching.Protobuf.Tests.Wire;
 using ProtoBuf;
 
+#pragma warning disable PBN0013, PBN0020, PBN0022 // protobuf-net warns of values that a constructor sets, and of members of base types. The tests show that they are kept.
 namespace Cairn.Caching.Protobuf.Tests.Contracts;
 
 internal enum Small : byte
@@ -274,20 +275,6 @@ internal sealed class Node
 }
 
 [ProtoContract]
-internal sealed class TwoOfOneNumber
-{
-    [ProtoMember(1)] public int A { get; set; }
-
-    [ProtoMember(1)] public int B { get; set; }
-}
-
-[ProtoContract]
-internal sealed class NumberTooLarge
-{
-    [ProtoMember(1 << 29)] public int A { get; set; }
-}
-
-[ProtoContract]
 internal sealed class OfObjects
 {
     [ProtoMember(1)] public object? A { get; set; }
@@ -300,12 +287,6 @@ internal sealed class ListOfLists
 }
 
 [ProtoContract]
-internal sealed class ListOfNullables
-{
-    [ProtoMember(1)] public List<int?>? A { get; set; }
-}
-
-[ProtoContract]
 [ProtoInclude(10, typeof(Included))]
 internal class Including
 {
@@ -313,24 +294,29 @@ internal class Including
 }
 
 [ProtoContract]
-internal sealed class Included : Including;
-
-[ProtoContract(Surrogate = typeof(Preset))]
-internal sealed class WithSurrogate
+internal sealed class Included : Including
 {
-    [ProtoMember(1)] public int A { get; set; }
+    [ProtoMember(1)] public int B { get; set; }
 }
 
 [ProtoContract]
-internal sealed class WithReferences
+internal class PrivateBase
 {
-    [ProtoMember(1, AsReference = true)] public Author? A { get; set; }
+    [ProtoMember(1)] private int A { get; set; }
+
+    public int Sum => A;
 }
 
 [ProtoContract]
-internal abstract class Abstract
+internal sealed class PrivateInherited : PrivateBase
 {
-    [ProtoMember(1)] public int A { get; set; }
+    [ProtoMember(2)] public int B { get; set; }
+}
+
+[ProtoContract]
+internal sealed class PresetArray
+{
+    [ProtoMember(1)] public int[] Numbers { get; set; } = [1, 2];
 }
 
 [ProtoContract]
@@ -342,6 +328,17 @@ internal sealed class OfUnmarked
 internal sealed class Unmarked
 {
     public int A { get; set; }
+}
+
+// A member of a type that protoc generated.
+[ProtoContract]
+internal sealed class HasMessage
+{
+    [ProtoMember(1)] public int Id { get; set; }
+
+    [ProtoMember(2)] public AuthorMessage? Inner { get; set; }
+
+    [ProtoMember(3)] public List<AuthorMessage>? All { get; set; }
 }
 
 [DataContract]

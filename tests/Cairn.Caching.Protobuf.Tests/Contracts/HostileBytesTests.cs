@@ -87,7 +87,7 @@ public sealed class HostileBytesTests
             bytes = [0x0A, .. length.WrittenSpan, .. bytes];
         }
 
-        Assert.Throws<InvalidProtocolBufferException>(() => CairnProtobuf.Deserialize<Node>(new ReadOnlySequence<byte>(bytes)));
+        Assert.Throws<InvalidDataException>(() => Wired.Read<Node>(new ReadOnlySequence<byte>(bytes)));
     }
 
     [Fact]
@@ -99,7 +99,7 @@ public sealed class HostileBytesTests
             byte[] bytes = [.. tag, 0xFF, 0xFF, 0xFF, 0xFF, 0x07, 1, 2, 3];
 
             long before = GC.GetAllocatedBytesForCurrentThread();
-            Assert.Throws<InvalidProtocolBufferException>(() => CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes)));
+            Assert.Throws<InvalidDataException>(() => Wired.Read<Book>(new ReadOnlySequence<byte>(bytes)));
 
             Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100_000);
         }
@@ -108,28 +108,42 @@ public sealed class HostileBytesTests
     [Fact]
     public void Items_of_two_lists_by_turns_cost_no_more_than_one_after_the_other()
     {
-        // Tags are an array, translators a list. The time would be quadratic if each item created a new array.
+        // Tags are an array, translators a list. The time would be quadratic if each item created a longer array: the last one replaces the others.
         byte[] bytes = [.. Enumerable.Range(0, 100_000).SelectMany(_ => new byte[] { 0x9A, 0x01, 0, 0xA2, 0x01, 0 })];
 
         long before = GC.GetAllocatedBytesForCurrentThread();
-        Book read = CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes));
+        Book read = Wired.Read<Book>(new ReadOnlySequence<byte>(bytes));
 
-        Assert.Equal((100_000, 100_000), (read.Tags!.Length, read.Translators!.Count));
+        Assert.Equal((1, 100_000), (read.Tags!.Length, read.Translators!.Count));
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 32_000_000);
     }
 
     [Fact]
-    public void Message_that_repeats_a_member_with_an_array_is_merged_and_refused_before_it_takes_long()
+    public void Message_that_repeats_a_member_with_an_array_takes_time_in_proportion_to_its_length()
     {
         // A crate with one label, many times. The time would be quadratic if each one copied the labels before it.
         byte[] once = [0x0A, 2, 0x0A, 0];
-
-        Shelf shelf = CairnProtobuf.Deserialize<Shelf>(new ReadOnlySequence<byte>([.. Enumerable.Repeat(once, 1_000).SelectMany(each => each)]));
-        Assert.Equal(1_000, shelf.Crate!.Labels!.Length);
-
         byte[] often = [.. Enumerable.Repeat(once, 50_000).SelectMany(each => each)];
-        var refused = Assert.Throws<InvalidDataException>(() => CairnProtobuf.Deserialize<Shelf>(new ReadOnlySequence<byte>(often)));
-        Assert.Contains("repeats", refused.Message, StringComparison.Ordinal);
+
+        long before = GC.GetAllocatedBytesForCurrentThread();
+        Shelf shelf = Wired.Read<Shelf>(often);
+
+        Assert.Single(shelf.Crate!.Labels!);
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, often.Length * MostBytesForAByte);
+    }
+
+    [Fact]
+    public void Map_of_messages_of_12_MB_is_read_as_fast_as_a_list_of_them()
+    {
+        byte[] map = Wired.Write(Enumerable.Range(0, 250_000).ToDictionary(i => $"author:{i}", i => new Author { Name = $"a name of ordinary length {i}", Born = 1900 }));
+        Wired.Read<Dictionary<string, Author>>(map);
+
+        long before = Stopwatch.GetTimestamp();
+        Dictionary<string, Author> read = Wired.Read<Dictionary<string, Author>>(map);
+
+        Assert.InRange(map.Length, 11_000_000, 14_000_000);
+        Assert.Equal(250_000, read.Count);
+        Assert.InRange(Stopwatch.GetElapsedTime(before), TimeSpan.Zero, TimeSpan.FromSeconds(5));
     }
 
     private static void TryRead(byte[] bytes)
@@ -137,16 +151,16 @@ public sealed class HostileBytesTests
         long before = GC.GetAllocatedBytesForCurrentThread();
         Read(bytes);
 
-        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 20_000 + (bytes.Length * MostBytesForAByte));
+        Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 100_000 + (bytes.Length * MostBytesForAByte));
     }
 
     private static void Read(byte[] bytes)
     {
         try
         {
-            CairnProtobuf.Deserialize<Book>(new ReadOnlySequence<byte>(bytes));
+            Wired.Read<Book>(new ReadOnlySequence<byte>(bytes));
         }
-        catch (Exception failure) when (failure is InvalidProtocolBufferException or InvalidDataException or OverflowException or ArgumentOutOfRangeException)
+        catch (InvalidDataException failure)
         {
             Debug.Assert(failure.Message.Length > 0);
         }

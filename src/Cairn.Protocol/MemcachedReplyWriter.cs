@@ -49,6 +49,14 @@ internal ref struct MemcachedReplyWriter
     /// <param name="bytes">The bytes.</param>
     public void WriteRaw(scoped ReadOnlySpan<byte> bytes) => _output.Write(bytes);
 
+    /// <summary>Writes a number without a line end.</summary>
+    /// <param name="value">The number.</param>
+    public void WriteDigits(long value)
+    {
+        Span<byte> digits = stackalloc byte[DecimalText.MaxInt64Bytes];
+        _output.Write(digits[..DecimalText.Format(value, digits)]);
+    }
+
     /// <summary>Writes a line.</summary>
     /// <param name="text">The text without the line end.</param>
     public void WriteLine(scoped ReadOnlySpan<byte> text)

@@ -14,7 +14,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly Lock _countersLock = new();
     private readonly List<MemcachedCounters> _allCounters = [];
     private readonly MemcachedCounters _atReset = new();
-    private readonly ThreadLocal<MemcachedCounters> _counters;
+    private readonly ThreadLocal<EntryCommands> _entries;
     private readonly ThreadLocal<RequestsAhead> _ahead = new(() => new RequestsAhead());
     private readonly ITimer _flushTimer;
     private readonly long _startedAt;
@@ -28,7 +28,8 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         _storeAtReset = StoreCounts.Of(store.GetStatistics().Totals);
         StartedAt = options.Clock.GetUtcNow();
         _startedAt = options.Clock.GetTimestamp();
-        _counters = new ThreadLocal<MemcachedCounters>(AddCounters);
+        _entries = new ThreadLocal<EntryCommands>(() => new EntryCommands(this, AddCounters()));
+        Statistics = new MemcachedStatistics(this);
         _flushTimer = options.Clock.CreateTimer(
             static state => ((MemcachedSessions)state!).FlushIfDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
@@ -51,14 +52,26 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     /// <summary>Gets the <c>stats detail</c> of all sessions.</summary>
     public PrefixStatistics Prefixes { get; } = new();
 
+    /// <summary>Gets the figures for <c>stats</c>.</summary>
+    public MemcachedStatistics Statistics { get; }
+
     public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
 
     public override SpokenProtocols Spoken => SpokenProtocols.Memcached;
 
-    public override Session Create(ClientConnection connection) => new MemcachedSession(this, connection, _counters.Value!, _ahead.Value!);
+    public override Session Create(ClientConnection connection) => new TextSession(this, connection, _entries.Value!, _ahead.Value!);
 
     /// <summary>Creates a session without a connection, for tests.</summary>
-    public MemcachedSession CreateDetached() => new(this, null, _counters.Value!, _ahead.Value!);
+    public TextSession CreateDetached() => new(this, null, _entries.Value!, _ahead.Value!);
+
+    /// <summary>Returns whether a client has given the name and password of a user, and counts the attempt.</summary>
+    public bool Authenticate(ReadOnlySpan<byte> user, ReadOnlySpan<byte> password, MemcachedCounters counters)
+    {
+        bool isKnown = Options.Credentials!.Check(user, password);
+        counters.Authentications++;
+        counters.AuthenticationErrors += isKnown ? 0 : 1;
+        return isKnown;
+    }
 
     /// <summary>Empties the store now, or at a later time.</summary>
     public void Flush(long atMs)
@@ -155,7 +168,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public void Dispose()
     {
         _flushTimer.Dispose();
-        _counters.Dispose();
+        _entries.Dispose();
         _ahead.Dispose();
     }
 

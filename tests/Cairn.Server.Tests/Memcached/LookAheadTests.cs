@@ -80,7 +80,7 @@ public class LookAheadTests
 
         if (ahead == Ahead.ThenOthers)
         {
-            MemcachedSession other = session.CreateAnother();
+            TextSession other = session.CreateAnother();
             byte[] theirs = Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat("get other\r\n", 50)));
             for (int i = 0; i < RequestsOfOthers / 50; i++)
             {

@@ -26,7 +26,7 @@ internal sealed class SessionUnderTest : IDisposable
 
     public CairnStore Store { get; }
 
-    public MemcachedSession Session { get; private set; }
+    public TextSession Session { get; private set; }
 
     public OutputBuffer Output => _output;
 
@@ -34,7 +34,7 @@ internal sealed class SessionUnderTest : IDisposable
     public int RestBytes => _rest.Length;
 
     /// <summary>Creates another connection to the same store.</summary>
-    public MemcachedSession CreateAnother() => _sessions.CreateDetached();
+    public TextSession CreateAnother() => _sessions.CreateDetached();
 
     /// <summary>Continues with a new connection.</summary>
     public void Reconnect()

@@ -314,7 +314,7 @@ public partial class KeyspaceEventTests
             new(host.Store, new MemcachedOptions { Events = host.Server.Events, Clock = host.Server.Clock });
 
         private readonly OutputBuffer _output = new();
-        private MemcachedSession? _session;
+        private TextSession? _session;
 
         public void Send(string request)
         {

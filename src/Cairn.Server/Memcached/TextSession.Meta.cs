@@ -14,7 +14,7 @@ namespace Cairn.Server.Memcached;
 // The two marks of an entry (EntryFields) correspond to memcached's "stale" and "token sent". A client that reads a stale entry, or one
 // that will soon expire, wins (W) if the token was not sent yet. The read then marks the entry with "token sent". Replies to other clients
 // show that mark (Z).
-internal sealed unsafe partial class MemcachedSession
+internal sealed unsafe partial class TextSession
 {
     // The code, the length, and the maximum number of flags. One of them may be a key in base64.
     private const int MaxMetaLineBytes = 1024;
@@ -31,7 +31,7 @@ internal sealed unsafe partial class MemcachedSession
 
         Span<byte> decoded = stackalloc byte[MemcachedReader.MaxKeyBytes];
         ReadOnlySpan<byte> key = DecodeKey(input, request, decoded);
-        _counters.MetaCommands++;
+        _entries.Counters.MetaCommands++;
         fixed (byte* bytes = key)
         {
             KeyRef keyRef = KeyOf(bytes, key.Length);
@@ -64,7 +64,7 @@ internal sealed unsafe partial class MemcachedSession
         }
 
         // The fast path: an entry without expiration and marks.
-        Span<byte> room = output.Reserve(MaxMetaLineBytes + LikelyValueBytes);
+        Span<byte> room = output.Reserve(MaxMetaLineBytes + EntryCommands.LikelyValueBytes);
         int start = _likelyMetaLineBytes;
         int length = _engine.TryGetPlain(
             new BytesKey(key.Bytes, key.Length), key.Place, ref Unsafe.Add(ref MemoryMarshal.GetReference(room), start),
@@ -85,18 +85,18 @@ internal sealed unsafe partial class MemcachedSession
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, SeenEntry seen, OutputBuffer output)
     {
         bool withValue = request.Has(MemcachedMetaFlags.ReturnValue);
-        int valueBytes = LikelyValueBytes;
+        int valueBytes = EntryCommands.LikelyValueBytes;
         while (true)
         {
             int start = _likelyMetaLineBytes;
-            Span<byte> room = output.Reserve(MaxMetaLineBytes + Math.Min(valueBytes, LongValueBytes));
-            bool isLong = withValue && valueBytes >= LongValueBytes;
+            Span<byte> room = output.Reserve(MaxMetaLineBytes + Math.Min(valueBytes, EntryCommands.LongValueBytes));
+            bool isLong = withValue && valueBytes >= EntryCommands.LongValueBytes;
             ReadOutcome outcome = isLong
                 ? HoldMetaValue(request, key, ref seen)
                 : ReadMetaValue(request, key, room.Slice(start, room.Length - MaxMetaLineBytes), ref seen);
             if (_connection is { IsWaiting: true })
             {
-                _counters.MetaCommands--; // Counted when it is done.
+                _entries.Counters.MetaCommands--; // Counted when it is done.
                 return false;
             }
 
@@ -111,15 +111,14 @@ internal sealed unsafe partial class MemcachedSession
             WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
             if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
             {
-                _held.Release(); // Another writer has changed it since.
+                _longValue.Release(); // Another writer has changed it since.
                 continue;
             }
 
             if (status == WriteStatus.NotFound)
             {
                 CountMetaGet(request, isHit: false);
-                CountGone(key);
-                OnMiss(key, isRead: true);
+                _entries.OnGetMiss(key);
                 if (!request.Has(MemcachedMetaFlags.Quiet))
                 {
                     WriteMetaReply(input, request, key, "EN"u8, output);
@@ -129,7 +128,7 @@ internal sealed unsafe partial class MemcachedSession
             }
 
             CountMetaGet(request, isHit: true);
-            if (!_held.IsHeld)
+            if (!_longValue.IsHeld)
             {
                 output.Advance(FinishMetaValue(input, request, key, seen, room, start));
                 return true;
@@ -137,7 +136,7 @@ internal sealed unsafe partial class MemcachedSession
 
             int line = WriteMetaLine(input, request, key, seen, room);
             output.Advance(line);
-            if (!TryContinueValue(output))
+            if (!_longValue.TryContinue(output, "\r\n"u8))
             {
                 _resumeAt = request.LineBytes;
                 return false;
@@ -177,23 +176,23 @@ internal sealed unsafe partial class MemcachedSession
     // Holds a value that is written as the client reads. Also returns Miss if the connection waits.
     private ReadOutcome HoldMetaValue(in MemcachedRequest request, in KeyRef key, ref SeenEntry seen)
     {
-        PinStatus status = _held.TryHold(_engine, key, isUse: !request.Has(MemcachedMetaFlags.NoUpdate));
-        seen.Info = _held.Info;
+        PinStatus status = _longValue.TryHold(_engine, key, isUse: !request.Has(MemcachedMetaFlags.NoUpdate));
+        seen.Info = _longValue.Info;
         return status == PinStatus.Pinned ? ReadOutcome.Hit : ReadOutcome.Miss;
     }
 
     private void CountMetaGet(in MemcachedRequest request, bool isHit)
     {
-        _counters.Gets++;
+        _entries.Counters.Gets++;
         if (request.Has(MemcachedMetaFlags.TimeToLive))
         {
-            _counters.Touches++;
-            (isHit ? ref _counters.TouchHits : ref _counters.TouchMisses)++;
+            _entries.Counters.Touches++;
+            (isHit ? ref _entries.Counters.TouchHits : ref _entries.Counters.TouchMisses)++;
         }
 
         if (!request.Has(MemcachedMetaFlags.TimeToLive) || !isHit)
         {
-            (isHit ? ref _counters.GetHits : ref _counters.GetMisses)++;
+            (isHit ? ref _entries.Counters.GetHits : ref _entries.Counters.GetMisses)++;
         }
     }
 
@@ -213,12 +212,12 @@ internal sealed unsafe partial class MemcachedSession
             {
                 if (flag[0] == 'T')
                 {
-                    expiration = ExpirationOf(request.ExpirationSeconds);
+                    expiration = _entries.ExpirationOf(request.ExpirationSeconds);
                     deadline = expiration.Value.Deadline;
                 }
                 else if (flag[0] == 'R')
                 {
-                    ResolvedExpiration soon = ExpirationOf(request.RecacheSeconds);
+                    ResolvedExpiration soon = _entries.ExpirationOf(request.RecacheSeconds);
                     seen.IsWon |= !isAwaited && deadline != long.MaxValue && !soon.IsNever && deadline < soon.Deadline;
                 }
             }
@@ -231,13 +230,13 @@ internal sealed unsafe partial class MemcachedSession
         }
 
         EntryFields marks = info.Marks | (seen.IsWon ? EntryFields.Awaited : 0);
-        ResolvedExpiration kept = expiration ?? ExpirationOf(info);
+        ResolvedExpiration kept = expiration ?? _entries.ExpirationOf(info);
         WriteStatus status = _engine.Touch(key, kept, marks, info.Version, out ulong version);
         if (status == WriteStatus.Stored)
         {
             if (expiration is { } changed)
             {
-                NotifyTouched(key, changed);
+                _entries.NotifyTouched(key, changed);
             }
 
             // The reply shows the marks from before the change.
@@ -268,12 +267,8 @@ internal sealed unsafe partial class MemcachedSession
         ResolvedExpiration expiration = ExpirationOfNew(input, request);
 
         var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
-        OnMiss(key, isRead: true);
-        WriteStatus status = _events.Write(_engine, key, content, WriteCondition.IfAbsent, 0, out ulong version);
-        if (status == WriteStatus.Stored)
-        {
-            NotifySet(key, expiration);
-        }
+        _entries.OnMiss(key, isRead: true);
+        WriteStatus status = _entries.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
 
         seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue);
         seen.FormerDeadlineMs = long.MaxValue;
@@ -380,10 +375,11 @@ internal sealed unsafe partial class MemcachedSession
 
     private void MetaSet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        _counters.Sets++;
-        if (IsTooLarge(key.Length, request.Value.Length, request.ClientFlags))
+        _entries.Counters.Sets++;
+        if (_entries.IsTooLarge(key.Length, request.Value.Length, request.ClientFlags))
         {
-            RefuseTooLarge(input, request, output);
+            _entries.RefuseTooLarge(key, removesOld: true);
+            Reply(request, output, ErrorText(MemcachedError.ObjectTooLarge));
             return;
         }
 
@@ -392,22 +388,22 @@ internal sealed unsafe partial class MemcachedSession
         WriteStatus status;
         if (request.Mode is (byte)'A' or (byte)'P')
         {
-            status = JoinMeta(key, request, value);
+            bool isPrefix = request.Mode == 'P';
+            status = !request.Has(MemcachedMetaFlags.CompareVersion) || request.Version == 0
+                ? _entries.Join(key, value, isPrefix)
+                : _entries.Join(key, value, isPrefix, request.Version, out _);
         }
         else if (request is { Mode: 0 or (byte)'S', ClientFlags: 0, ExpirationSeconds: 0 }
             && !request.Has(MemcachedMetaFlags.CompareVersion)
             && !request.Has(MemcachedMetaFlags.ReturnVersion)
-            && _engine.TryReplacePlain(
-                new BytesKey(key.Bytes, key.Length), key.Place, ref MemoryMarshal.GetReference(value), value.Length))
+            && _entries.TryReplacePlain(key, value))
         {
-            NotifySet(key, ResolvedExpiration.Never);
             status = WriteStatus.Stored;
         }
         else
         {
             status = WriteMeta(key, request, value, out version);
         }
-
 
         switch (status)
         {
@@ -422,11 +418,10 @@ internal sealed unsafe partial class MemcachedSession
             case WriteStatus.NotFound when request.Has(MemcachedMetaFlags.CompareVersion) && request.Mode is not ((byte)'A' or (byte)'P'):
                 WriteMetaReply(input, request, key, "NF"u8, output);
                 break;
-            case WriteStatus.NotFound or WriteStatus.Exists or WriteStatus.TooLarge:
+            case WriteStatus.NotFound or WriteStatus.Exists:
                 WriteMetaReply(input, request, key, "NS"u8, output);
                 break;
             default:
-                _counters.NoMemory++;
                 output.Write(ErrorText(MemcachedError.OutOfMemoryStoring));
                 break;
         }
@@ -438,7 +433,7 @@ internal sealed unsafe partial class MemcachedSession
         {
             Type = EntryType.Value,
             Flags = request.ClientFlags,
-            Expiration = ExpirationOf(request.ExpirationSeconds),
+            Expiration = _entries.ExpirationOf(request.ExpirationSeconds),
             First = value,
         };
         if (!request.Has(MemcachedMetaFlags.CompareVersion) || request.Mode == (byte)'E')
@@ -449,88 +444,41 @@ internal sealed unsafe partial class MemcachedSession
                 (byte)'R' => WriteCondition.IfPresent,
                 _ => WriteCondition.Always,
             };
-            WriteStatus written = _events.Write(_engine, key, content, condition, 0, out version);
-            NotifyIfStored(key, written, content.Expiration);
-            return written;
+            return _entries.Write(key, content, condition, 0, out version);
         }
 
-        WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
+        WriteStatus status = _entries.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
 
         // With the flag I, a value created from an older version is stored as stale, and keeps the expiration of the entry.
         while (status == WriteStatus.VersionMismatch && request.Has(MemcachedMetaFlags.Invalidate) && request.Version != 0
             && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < info.Version)
         {
-            content.Expiration = ExpirationOf(info);
+            content.Expiration = _entries.ExpirationOf(info);
             content.Marks = EntryFields.Stale | (info.Marks & EntryFields.Awaited);
-            status = _engine.Write(key, content, WriteCondition.IfVersion, info.Version, out version);
+            status = _entries.Write(key, content, WriteCondition.IfVersion, info.Version, out version);
         }
 
-        NotifyIfStored(key, status, content.Expiration);
-        CountCas(status);
+        _entries.CountCas(status);
         return status;
-    }
-
-    private void NotifyIfStored(in KeyRef key, WriteStatus status, in ResolvedExpiration expiration)
-    {
-        if (status == WriteStatus.Stored)
-        {
-            NotifySet(key, expiration);
-        }
-    }
-
-    private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> addition)
-    {
-        bool isPrefix = request.Mode == 'P';
-        if (!request.Has(MemcachedMetaFlags.CompareVersion) || request.Version == 0)
-        {
-            return Join(key, addition, isPrefix);
-        }
-
-        if (_engine.TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false) == PinStatus.Missing)
-        {
-            return WriteStatus.NotFound;
-        }
-
-        using (pin)
-        {
-            if (pin.Info.Version != request.Version)
-            {
-                return WriteStatus.VersionMismatch;
-            }
-
-            if (IsTooLarge(key.Length, (long)pin.Info.ValueBytes + addition.Length, pin.Info.Flags))
-            {
-                return WriteStatus.TooLarge;
-            }
-
-            WriteStatus status = _engine.Write(
-                key, EntryContent.Joined(pin, addition, isPrefix), WriteCondition.IfVersion, pin.Info.Version, out _);
-            if (status == WriteStatus.Stored)
-            {
-                NotifyString(key, "append"u8);
-            }
-
-            return status;
-        }
     }
 
     private void MetaDelete(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
         ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
         WriteStatus status;
-        CountGone(key);
+        _entries.CountGone(key);
         if (request.Has(MemcachedMetaFlags.Invalidate))
         {
             status = Invalidate(request, key, expected);
         }
         else
         {
-            status = Remove(key, expected);
+            status = _entries.Remove(key, expected);
         }
 
+        _entries.CountDelete(status);
         if (status == WriteStatus.Stored)
         {
-            _counters.DeleteHits++;
             if (!request.Has(MemcachedMetaFlags.Quiet))
             {
                 WriteMetaReply(input, request, key, "HD"u8, output);
@@ -539,7 +487,6 @@ internal sealed unsafe partial class MemcachedSession
             return;
         }
 
-        _counters.DeleteMisses++;
         WriteMetaReply(input, request, key, status == WriteStatus.VersionMismatch ? "EX"u8 : "NF"u8, output);
     }
 
@@ -550,7 +497,7 @@ internal sealed unsafe partial class MemcachedSession
         {
             if (!_engine.TryGetInfo(key, acceptStale: false, out EntryInfo info))
             {
-                OnMiss(key, isRead: false);
+                _entries.OnMiss(key, isRead: false);
                 return WriteStatus.NotFound;
             }
 
@@ -560,18 +507,18 @@ internal sealed unsafe partial class MemcachedSession
             }
 
             ResolvedExpiration expiration = request.Has(MemcachedMetaFlags.TimeToLive)
-                ? ExpirationOf(request.ExpirationSeconds)
-                : ExpirationOf(info);
+                ? _entries.ExpirationOf(request.ExpirationSeconds)
+                : _entries.ExpirationOf(info);
             WriteStatus status = _engine.Touch(key, expiration, EntryFields.Stale, info.Version, out _);
             if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
             {
                 if (status != WriteStatus.Stored)
                 {
-                    Remove(key); // No room for the mark, so the entry is removed.
+                    _entries.Remove(key); // No room for the mark, so the entry is removed.
                 }
                 else if (request.Has(MemcachedMetaFlags.TimeToLive))
                 {
-                    NotifyTouched(key, expiration);
+                    _entries.NotifyTouched(key, expiration);
                 }
 
                 return WriteStatus.Stored;
@@ -581,24 +528,30 @@ internal sealed unsafe partial class MemcachedSession
 
     private void MetaArithmetic(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
-        ResolvedExpiration? expiration = request.Has(MemcachedMetaFlags.TimeToLive) ? ExpirationOf(request.ExpirationSeconds) : null;
+        var arithmetic = new Arithmetic(
+            request.Delta, request.Mode != 'D', request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0,
+            request.Has(MemcachedMetaFlags.TimeToLive) ? _entries.ExpirationOf(request.ExpirationSeconds) : null);
         WriteStatus status;
-        ulong number;
-        EntryInfo info;
-        long formerDeadlineMs;
+        CountedNumber counted;
         bool isCreated = false;
         do
         {
-            status = Add(key, request.Delta, request.Mode != 'D', expected, expiration, out number, out info, out formerDeadlineMs);
-            if (status != WriteStatus.NotFound || !request.Has(MemcachedMetaFlags.Vivify))
+            status = _entries.Add(key, arithmetic, out counted);
+            if (status != WriteStatus.NotFound)
             {
                 break;
             }
 
-            status = CreateNumber(input, request, key, out number, out info);
+            if (!request.Has(MemcachedMetaFlags.Vivify))
+            {
+                _entries.CountArithmeticMiss(arithmetic.IsIncrement);
+                break;
+            }
+
+            counted.Number = request.InitialValue;
+            counted.FormerDeadlineMs = long.MaxValue;
+            status = _entries.CreateNumber(key, counted.Number, ExpirationOfNew(input, request), out counted.Info);
             isCreated = status == WriteStatus.Stored;
-            formerDeadlineMs = long.MaxValue;
         }
         while (status == WriteStatus.Exists);
 
@@ -607,7 +560,7 @@ internal sealed unsafe partial class MemcachedSession
             case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet) && !isCreated:
                 break;
             case WriteStatus.Stored:
-                WriteNumberReply(input, request, key, number, info, isCreated, formerDeadlineMs, output);
+                WriteNumberReply(input, request, key, counted, isCreated, output);
                 break;
             case WriteStatus.NotFound:
                 WriteMetaReply(input, request, key, "NF"u8, output);
@@ -624,35 +577,11 @@ internal sealed unsafe partial class MemcachedSession
         }
     }
 
-    private WriteStatus CreateNumber(
-        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, out ulong number, out EntryInfo info)
-    {
-        number = request.InitialValue;
-        ResolvedExpiration expiration = ExpirationOfNew(input, request);
-
-        Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
-        digits = digits[..DecimalText.Format(number, digits)];
-        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, First = digits };
-        WriteStatus status = _events.Write(_engine, key, content, WriteCondition.IfAbsent, 0, out ulong version);
-        if (status == WriteStatus.Stored)
-        {
-            NotifyString(key, "incrby"u8);
-            if (!expiration.IsNever)
-            {
-                NotifyTouched(key, expiration);
-            }
-        }
-
-        info = new EntryInfo(EntryType.Value, digits.Length, 0, version, expiration.Deadline, 0, long.MaxValue);
-        return status;
-    }
-
     private void WriteNumberReply(
-        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ulong number, in EntryInfo info, bool isCreated,
-        long formerDeadlineMs, OutputBuffer output)
+        ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, in CountedNumber counted, bool isCreated, OutputBuffer output)
     {
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
-        digits = digits[..DecimalText.Format(number, digits)];
+        digits = digits[..DecimalText.Format(counted.Number, digits)];
         var line = new MemcachedReplyWriter(output.Reserve(MaxMetaLineBytes));
         bool withValue = request.Has(MemcachedMetaFlags.ReturnValue);
         if (withValue)
@@ -671,10 +600,10 @@ internal sealed unsafe partial class MemcachedSession
             switch (flag[0])
             {
                 case (byte)'c':
-                    line.WriteFlag('c', info.Version);
+                    line.WriteFlag('c', counted.Info.Version);
                     break;
                 case (byte)'t':
-                    line.WriteFlag('t', SecondsLeft(isTouched ? info.DeadlineUnixMs : formerDeadlineMs));
+                    line.WriteFlag('t', SecondsLeft(isTouched ? counted.Info.DeadlineUnixMs : counted.FormerDeadlineMs));
                     break;
                 case (byte)'T':
                 case (byte)'N' when isCreated:
@@ -710,24 +639,14 @@ internal sealed unsafe partial class MemcachedSession
         line.WriteRaw("ME "u8);
         line.WriteRaw(request.Key.Of(input));
         line.WriteRaw(" exp="u8);
-        WriteNumber(ref line, SecondsLeft(info.DeadlineUnixMs));
+        line.WriteDigits(SecondsLeft(info.DeadlineUnixMs));
         line.WriteRaw(" la=0 cas="u8);
-        WriteNumber(ref line, (long)info.Version);
+        line.WriteDigits((long)info.Version);
         line.WriteRaw(_engine.WasRead(key) ? " fetch=yes cls=1 size="u8 : " fetch=no cls=1 size="u8);
-        WriteNumber(ref line, ItemBytesOf(key.Length, info));
+        line.WriteDigits(EntryCommands.ItemBytesOf(key.Length, info));
         line.WriteLineEnd();
         output.Advance(line.PendingBytes);
     }
-
-    private static void WriteNumber(ref MemcachedReplyWriter line, long number)
-    {
-        Span<byte> digits = stackalloc byte[DecimalText.MaxInt64Bytes];
-        line.WriteRaw(digits[..DecimalText.Format(number, digits)]);
-    }
-
-    // Returns the size of an item as memcached counts it.
-    private static long ItemBytesOf(int keyLength, in EntryInfo info) =>
-        (long)keyLength + info.ValueBytes + ItemOverheadBytes + (info.Flags != 0 ? ItemFlagsBytes : 0);
 
     // Writes a reply without a value: its code, and the flags that such a reply may have.
     private static void WriteMetaReply(
@@ -767,27 +686,13 @@ internal sealed unsafe partial class MemcachedSession
         {
             expiration = flag[0] switch
             {
-                (byte)'N' => ExpirationOf(request.VivifySeconds),
-                (byte)'T' => ExpirationOf(request.ExpirationSeconds),
+                (byte)'N' => _entries.ExpirationOf(request.VivifySeconds),
+                (byte)'T' => _entries.ExpirationOf(request.ExpirationSeconds),
                 _ => expiration,
             };
         }
 
         return expiration;
-    }
-
-    // Returns an entry's expiration unchanged.
-    private ResolvedExpiration ExpirationOf(in EntryInfo info)
-    {
-        if (info.SlidingInterval is { } interval)
-        {
-            return new ResolvedExpiration(
-                info.SlidingLimit?.ToUnixTimeMilliseconds() ?? long.MaxValue, (long)interval.TotalMilliseconds, _engine.Clock.NowMs());
-        }
-
-        return info.DeadlineUnixMs == long.MaxValue
-            ? ResolvedExpiration.Never
-            : new ResolvedExpiration(info.DeadlineUnixMs, 0, _engine.Clock.NowMs());
     }
 
     // An entry that mg found or created.

@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Metrics;
@@ -6,10 +8,12 @@ using Cairn.Storage;
 namespace Cairn.Server.Memcached;
 
 // Commands that are not about a key: flush_all, version, verbosity, quit, and memcached's internal switches.
-internal sealed unsafe partial class MemcachedSession
+internal sealed unsafe partial class TextSession
 {
     private const int MaxAuthenticationBytes = 2048;
     private const int LeastMemlimitMegabytes = 8;
+
+    private KeyListing _listing;
 
     private bool DispatchManagement(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
@@ -25,7 +29,7 @@ internal sealed unsafe partial class MemcachedSession
 
             case MemcachedCommand.Version:
                 output.Write("VERSION "u8);
-                output.Write(System.Text.Encoding.ASCII.GetBytes(MemcachedSessions.Version));
+                output.Write(Encoding.ASCII.GetBytes(MemcachedSessions.Version));
                 output.Write("\r\n"u8);
                 return true;
 
@@ -74,17 +78,14 @@ internal sealed unsafe partial class MemcachedSession
 
     private void FlushAll(in MemcachedRequest request, OutputBuffer output)
     {
-        if (!_sessions.Options.AllowFlush)
+        if (_entries.TryFlushAll(request.ExpirationSeconds))
         {
-            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
-            Reply(request, output, "CLIENT_ERROR flush_all not allowed\r\n"u8);
+            Reply(request, output, "OK\r\n"u8);
             return;
         }
 
-        _counters.Flushes++;
-        ResolvedExpiration when = ExpirationOf(Math.Max(0, request.ExpirationSeconds));
-        _sessions.Flush(when.IsNever && request.ExpirationSeconds <= 0 ? 0 : when.Deadline);
-        Reply(request, output, "OK\r\n"u8);
+        _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+        Reply(request, output, "CLIENT_ERROR flush_all not allowed\r\n"u8);
     }
 
     // Switches of memcached's internals, which do not exist here. The replies are those of memcached.
@@ -175,13 +176,127 @@ internal sealed unsafe partial class MemcachedSession
             return;
         }
 
-        _isAuthenticated = _sessions.Options.Credentials!.Check(user, password);
-        _counters.Authentications++;
-        if (!_isAuthenticated)
+        _isAuthenticated = _sessions.Authenticate(user, password, _entries.Counters);
+        output.Write(_isAuthenticated ? "STORED\r\n"u8 : ErrorText(MemcachedError.AuthenticationFailure));
+    }
+
+    private void Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        MemcachedTokens words = request.EnumerateArguments(input);
+        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
+        ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
+        if (_sessions.Statistics.Of(what) is { } statistics)
         {
-            _counters.AuthenticationErrors++;
+            foreach ((string name, string value) in statistics)
+            {
+                output.Write(Encoding.UTF8.GetBytes($"STAT {name} {value}\r\n"));
+            }
+
+            output.Write("END\r\n"u8);
+            return;
         }
 
-        output.Write(_isAuthenticated ? "STORED\r\n"u8 : ErrorText(MemcachedError.AuthenticationFailure));
+        switch (what)
+        {
+            case var _ when what.SequenceEqual("sizes_enable"u8) || what.SequenceEqual("sizes_disable"u8):
+                output.Write("STAT sizes_status disabled\r\n"u8);
+                break;
+            case var _ when what.SequenceEqual("detail"u8):
+                StatsDetail(how, output);
+                break;
+            case var _ when what.SequenceEqual("cachedump"u8):
+                // memcached-tool sends it before it knows metadump. The list is always empty.
+                output.Write(request.ArgumentCount < 3 ? "CLIENT_ERROR bad command line\r\n"u8 : "END\r\n"u8);
+                break;
+            case var _ when what.SequenceEqual("reset"u8):
+                _sessions.Statistics.Reset();
+                output.Write("RESET\r\n"u8);
+                break;
+            default:
+                output.Write(ErrorText(MemcachedError.UnknownCommand));
+                break;
+        }
+    }
+
+    private void StatsDetail(ReadOnlySpan<byte> how, OutputBuffer output)
+    {
+        if (how.SequenceEqual("on"u8) || how.SequenceEqual("off"u8))
+        {
+            _sessions.Prefixes.IsOn = how.SequenceEqual("on"u8);
+            output.Write("OK\r\n"u8);
+        }
+        else if (how.SequenceEqual("dump"u8))
+        {
+            output.Write(_sessions.Prefixes.Dump());
+            output.Write("END\r\n"u8);
+        }
+        else
+        {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+            output.Write("CLIENT_ERROR usage: stats detail on|off|dump\r\n"u8);
+        }
+    }
+
+    private bool LruCrawler(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        MemcachedTokens words = request.EnumerateArguments(input);
+        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
+        ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
+        bool isMgdump = what.SequenceEqual("mgdump"u8);
+        if (!how.IsEmpty && (isMgdump || what.SequenceEqual("metadump"u8)))
+        {
+            return List(how, isMgdump, output);
+        }
+
+        bool isCrawl = what.SequenceEqual("crawl"u8);
+        bool isNumber = what.SequenceEqual("sleep"u8) || what.SequenceEqual("tocrawl"u8);
+        if (how.IsEmpty ? what.SequenceEqual("enable"u8) || what.SequenceEqual("disable"u8) : isCrawl && KeyListing.ClassesOf(how) >= 0)
+        {
+            output.Write("OK\r\n"u8); // Expired entries are found without a crawler.
+        }
+        else if (!how.IsEmpty && isCrawl)
+        {
+            output.Write("BADCLASS invalid class id\r\n"u8);
+        }
+        else if (!how.IsEmpty && isNumber)
+        {
+            output.Write(
+                uint.TryParse(how, NumberStyles.None, CultureInfo.InvariantCulture, out _)
+                    ? "OK\r\n"u8
+                    : ErrorText(MemcachedError.BadCommandLineFormat));
+        }
+        else
+        {
+            output.Write(ErrorText(MemcachedError.UnknownCommand));
+        }
+
+        return true;
+    }
+
+    // The request is consumed when the last key is written (I1).
+    private bool List(ReadOnlySpan<byte> classes, bool isMgdump, OutputBuffer output)
+    {
+        int chosen = KeyListing.ClassesOf(classes);
+        if (!_sessions.Options.AllowDump)
+        {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+            output.Write("CLIENT_ERROR metadump not allowed\r\n"u8);
+            return true;
+        }
+
+        if (chosen < 0)
+        {
+            output.Write("BADCLASS invalid class id\r\n"u8);
+            return true;
+        }
+
+        if (chosen != 0 && !_listing.TryWrite(_sessions, isMgdump, output))
+        {
+            HasUnfinishedRequest = !output.IsFull; // With room in the output, no event would resume the connection.
+            return false;
+        }
+
+        output.Write(isMgdump ? "EN\r\n"u8 : "END\r\n"u8);
+        return true;
     }
 }

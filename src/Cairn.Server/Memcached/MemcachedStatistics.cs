@@ -1,96 +1,38 @@
 using System.Globalization;
 using System.Reflection;
 using System.Text;
-using Cairn.Protocol;
-using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
-// stats, with the names and the order of memcached 1.6, for scripts that read them. Values without a meaning here are those of an idle
+// The names and the order are those of memcached 1.6, for scripts that read them. Values without a meaning here are those of an idle
 // memcached.
-internal sealed unsafe partial class MemcachedSession
+/// <summary>The figures that <c>stats</c> shows, in the names and the order of memcached.</summary>
+internal sealed class MemcachedStatistics(MemcachedSessions sessions)
 {
     private static readonly string s_productVersion =
-        typeof(MemcachedSession).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
+        typeof(MemcachedStatistics).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
 
-    private void Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    /// <summary>Returns the figures of a group, in the order of memcached; null if there is no such group.</summary>
+    /// <param name="group">The name of the group; empty for the general figures.</param>
+    public IEnumerable<(string Name, string Value)>? Of(ReadOnlySpan<byte> group) => group switch
     {
-        MemcachedTokens words = request.EnumerateArguments(input);
-        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
-        ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
-        switch (what)
-        {
-            case []:
-                WriteStats(output, GeneralStatistics());
-                break;
-            case var _ when what.SequenceEqual("settings"u8):
-                WriteStats(output, Settings());
-                break;
-            case var _ when what.SequenceEqual("items"u8):
-                WriteStats(output, ItemStatistics());
-                break;
-            case var _ when what.SequenceEqual("slabs"u8):
-                WriteStats(output, SlabStatistics());
-                break;
-            case var _ when what.SequenceEqual("sizes"u8):
-                WriteStats(output, [("sizes_status", "disabled")]);
-                break;
-            case var _ when what.SequenceEqual("sizes_enable"u8) || what.SequenceEqual("sizes_disable"u8):
-                output.Write("STAT sizes_status disabled\r\n"u8);
-                break;
-            case var _ when what.SequenceEqual("conns"u8):
-                WriteStats(output, Connections());
-                break;
-            case var _ when what.SequenceEqual("extstore"u8):
-                output.Write("END\r\n"u8);
-                break;
-            case var _ when what.SequenceEqual("detail"u8):
-                StatsDetail(how, output);
-                break;
-            case var _ when what.SequenceEqual("cachedump"u8):
-                // memcached-tool sends it before it knows metadump. The list is always empty.
-                output.Write(request.ArgumentCount < 3 ? "CLIENT_ERROR bad command line\r\n"u8 : "END\r\n"u8);
-                break;
-            case var _ when what.SequenceEqual("reset"u8):
-                _sessions.ResetCounters();
-                _sessions.Prefixes.Clear();
-                output.Write("RESET\r\n"u8);
-                break;
-            default:
-                output.Write(ErrorText(MemcachedError.UnknownCommand));
-                break;
-        }
-    }
+        [] => GeneralStatistics(),
+        _ when group.SequenceEqual("settings"u8) => Settings(),
+        _ when group.SequenceEqual("items"u8) => ItemStatistics(),
+        _ when group.SequenceEqual("slabs"u8) => SlabStatistics(),
+        _ when group.SequenceEqual("sizes"u8) => [("sizes_status", "disabled")],
+        _ when group.SequenceEqual("conns"u8) => Connections(),
+        _ when group.SequenceEqual("extstore"u8) => [],
+        _ => null,
+    };
 
-    private void StatsDetail(ReadOnlySpan<byte> how, OutputBuffer output)
+    /// <summary>Sets all counts to zero.</summary>
+    public void Reset()
     {
-        if (how.SequenceEqual("on"u8) || how.SequenceEqual("off"u8))
-        {
-            _sessions.Prefixes.IsOn = how.SequenceEqual("on"u8);
-            output.Write("OK\r\n"u8);
-        }
-        else if (how.SequenceEqual("dump"u8))
-        {
-            output.Write(_sessions.Prefixes.Dump());
-            output.Write("END\r\n"u8);
-        }
-        else
-        {
-            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
-            output.Write("CLIENT_ERROR usage: stats detail on|off|dump\r\n"u8);
-        }
-    }
-
-    private static void WriteStats(OutputBuffer output, IEnumerable<(string Name, string Value)> statistics)
-    {
-        foreach ((string name, string value) in statistics)
-        {
-            output.Write(Encoding.UTF8.GetBytes($"STAT {name} {value}\r\n"));
-        }
-
-        output.Write("END\r\n"u8);
+        sessions.ResetCounters();
+        sessions.Prefixes.Clear();
     }
 
     private static string Text(long number) => number.ToString(CultureInfo.InvariantCulture);
@@ -101,19 +43,19 @@ internal sealed unsafe partial class MemcachedSession
 
     private IEnumerable<(string Name, string Value)> GeneralStatistics()
     {
-        MemcachedCounters counters = _sessions.Total();
-        StoreStatistics store = _store.GetStatistics();
-        StoreCounts counts = _sessions.StoreCountsSinceReset(store);
-        ServerEngine? engine = _sessions.Options.Surroundings.Engine;
-        DateTimeOffset now = _sessions.Options.Clock.GetUtcNow();
+        MemcachedCounters counters = sessions.Total();
+        StoreStatistics store = sessions.Store.GetStatistics();
+        StoreCounts counts = sessions.StoreCountsSinceReset(store);
+        ServerEngine? engine = sessions.Options.Surroundings.Engine;
+        DateTimeOffset now = sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
-        ServerMetrics metrics = _sessions.Options.Metrics;
+        ServerMetrics metrics = sessions.Options.Metrics;
         long received = metrics.Total(recorder => recorder.BytesReceived);
         long sent = metrics.Total(recorder => recorder.BytesSent);
         return
         [
             ("pid", Text(Environment.ProcessId)),
-            ("uptime", Text((long)_sessions.Uptime.TotalSeconds)),
+            ("uptime", Text((long)sessions.Uptime.TotalSeconds)),
             ("time", Text(now.ToUnixTimeSeconds())),
             ("version", MemcachedSessions.Version),
             ("pointer_size", Text(8 * IntPtr.Size)),
@@ -162,7 +104,7 @@ internal sealed unsafe partial class MemcachedSession
             ("accepting_conns", "1"),
             ("listen_disabled_num", "0"),
             ("time_in_listen_disabled_us", "0"),
-            ("threads", Text(_sessions.Options.Surroundings.Workers)),
+            ("threads", Text(sessions.Options.Surroundings.Workers)),
             ("conn_yields", "0"),
             ("hash_power_level", Text(System.Numerics.BitOperations.Log2((ulong)Math.Max(1, store.IndexSlots)))),
             ("hash_bytes", Text(8 * store.IndexSlots)),
@@ -209,9 +151,9 @@ internal sealed unsafe partial class MemcachedSession
 
     private IEnumerable<(string Name, string Value)> Settings()
     {
-        MemcachedOptions options = _sessions.Options;
+        MemcachedOptions options = sessions.Options;
         MemcachedServerInfo surroundings = options.Surroundings;
-        StoreStatistics store = _store.GetStatistics();
+        StoreStatistics store = sessions.Store.GetStatistics();
         return
         [
             ("maxbytes", Text(store.FileBytes)),
@@ -219,7 +161,7 @@ internal sealed unsafe partial class MemcachedSession
             ("tcpport", Text(surroundings.Port)),
             ("udpport", "0"),
             ("inter", surroundings.Address.Length == 0 ? "NULL" : surroundings.Address),
-            ("verbosity", Text(_sessions.Verbosity)),
+            ("verbosity", Text(sessions.Verbosity)),
             ("oldest", "0"),
             ("evictions", "on"),
             ("domain_socket", surroundings.UnixPath.Length == 0 ? "NULL" : surroundings.UnixPath),
@@ -230,7 +172,7 @@ internal sealed unsafe partial class MemcachedSession
             ("num_threads", Text(surroundings.Workers)),
             ("num_threads_per_udp", "0"),
             ("stat_key_prefix", ":"),
-            ("detail_enabled", YesNo(_sessions.Prefixes.IsOn)),
+            ("detail_enabled", YesNo(sessions.Prefixes.IsOn)),
             ("reqs_per_event", Text(surroundings.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
             ("cas_enabled", "yes"),
             ("tcp_backlog", "1024"),
@@ -271,13 +213,13 @@ internal sealed unsafe partial class MemcachedSession
     }
 
     private long IdleSeconds() =>
-        _sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
+        sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
 
     // The store has no slabs. memcached-tool and other programs expect at least one.
     private IEnumerable<(string Name, string Value)> ItemStatistics()
     {
-        StoreStatistics store = _store.GetStatistics();
-        StoreCounts counts = _sessions.StoreCountsSinceReset(store);
+        StoreStatistics store = sessions.Store.GetStatistics();
+        StoreCounts counts = sessions.StoreCountsSinceReset(store);
         return store.Totals.Entries == 0
             ? []
             :
@@ -315,8 +257,8 @@ internal sealed unsafe partial class MemcachedSession
 
     private IEnumerable<(string Name, string Value)> SlabStatistics()
     {
-        MemcachedCounters counters = _sessions.Total();
-        StoreStatistics store = _store.GetStatistics();
+        MemcachedCounters counters = sessions.Total();
+        StoreStatistics store = sessions.Store.GetStatistics();
         long perPage = Math.Max(1, store.BytesPerSegment / 96);
         return
         [
@@ -342,7 +284,7 @@ internal sealed unsafe partial class MemcachedSession
 
     private IEnumerable<(string Name, string Value)> Connections()
     {
-        IEnumerable<ClientConnection> connections = _sessions.Options.Surroundings.Engine?.Connections ?? [];
+        IEnumerable<ClientConnection> connections = sessions.Options.Surroundings.Engine?.Connections ?? [];
         foreach (ClientConnection connection in connections.OrderBy(connection => connection.Id))
         {
             yield return ($"{Text(connection.Id)}:addr", connection.Remote is null ? "unix:" : $"tcp:{connection.RemoteText}");

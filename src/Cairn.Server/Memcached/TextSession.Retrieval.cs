@@ -14,7 +14,7 @@ namespace Cairn.Server.Memcached;
 // A value is copied once, from the store to its place in the output. The line before it depends on the value's length and version, which
 // are known only after the copy. So the line is assumed to be as long as in the previous reply. In the rare other case, the value is
 // moved.
-internal sealed unsafe partial class MemcachedSession
+internal sealed unsafe partial class TextSession
 {
     // The number of keys of one request whose memory is fetched together.
     private const int BatchKeys = 16;
@@ -23,30 +23,12 @@ internal sealed unsafe partial class MemcachedSession
     // full output alone does not limit the work.
     private const int KeysPerTurn = 1024;
 
-    // Values of this length or more are pinned, and copied as the client reads.
-    private const int LongValueBytes = 64 << 10;
-    private const int PieceBytes = 16 << 10;
-    private const int LikelyValueBytes = 1 << 10;
-
     // " FLAGS BYTES VERSION" and the ends of both lines.
     private const int MaxTailBytes = 1 + 10 + 1 + 10 + 1 + 20 + 2 + 2;
 
     private int _keysOfTurn;
     private int _likelyTailBytes = 7;
-    private HeldValue _held; // I2
-    private int _heldOffset;
-
-    private enum ValueResult
-    {
-        Written,
-        Miss,
-
-        /// <summary>The line is written. The value follows as the client reads.</summary>
-        Begun,
-
-        /// <summary>Nothing is written. The connection waits for a hazard cell, and then looks up the key again.</summary>
-        Waiting,
-    }
+    private LongValue _longValue; // I2
 
     private bool Get(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
@@ -57,17 +39,17 @@ internal sealed unsafe partial class MemcachedSession
                 bool withVersion = request.Command == MemcachedCommand.Gets;
                 byte* key = bytes + request.Key.Offset;
                 KeyPlacement place = _isPlaced ? _place : _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
-                ValueResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
-                if (result == ValueResult.Waiting)
+                ReadResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
+                if (result == ReadResult.Waiting)
                 {
                     return false;
                 }
 
-                CountGet(key, request.Key.Length, result);
-                if (result == ValueResult.Begun)
+                _entries.CountGet(key, request.Key.Length, place, result != ReadResult.Miss);
+                if (result == ReadResult.Held)
                 {
                     _resumeAt = request.Arguments.End;
-                    if (!TryContinueValue(output))
+                    if (!_longValue.TryContinue(output, "\r\n"u8))
                     {
                         return false;
                     }
@@ -106,20 +88,21 @@ internal sealed unsafe partial class MemcachedSession
                 }
 
                 byte* key = bytes + keys[i].Offset;
-                ValueResult result = request.Command >= MemcachedCommand.Gat
+                ReadResult result = request.Command >= MemcachedCommand.Gat
                     ? TouchAndWrite(key, keys[i].Length, keys[i].Place, request.ExpirationSeconds, withVersion, output)
                     : WriteValue(key, keys[i].Length, keys[i].Place, withVersion, output);
-                if (result == ValueResult.Waiting)
+                if (result == ReadResult.Waiting)
                 {
                     _resumeAt = keys[i].Offset;
                     return false;
                 }
 
-                CountGet(key, keys[i].Length, result, isTouch: request.Command >= MemcachedCommand.Gat);
-                if (result == ValueResult.Begun)
+                _entries.CountGet(
+                    key, keys[i].Length, keys[i].Place, result != ReadResult.Miss, isTouch: request.Command >= MemcachedCommand.Gat);
+                if (result == ReadResult.Held)
                 {
                     _resumeAt = keys[i].Offset + keys[i].Length;
-                    if (!TryContinueValue(output))
+                    if (!_longValue.TryContinue(output, "\r\n"u8))
                     {
                         return false;
                     }
@@ -171,54 +154,11 @@ internal sealed unsafe partial class MemcachedSession
         return count;
     }
 
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private void CountGet(byte* key, int keyLength, ValueResult result, bool isTouch = false)
-    {
-        if (result == ValueResult.Miss)
-        {
-            KeyRef keyRef = KeyOf(key, keyLength);
-            CountGone(keyRef);
-            if (_events.IsOn)
-            {
-                NotifyMiss(keyRef, isRead: true);
-            }
-        }
-
-        // gat and gats count only as touches, as in memcached.
-        if (!isTouch)
-        {
-            _counters.Gets++;
-            (result == ValueResult.Miss ? ref _counters.GetMisses : ref _counters.GetHits)++;
-        }
-
-        if (_sessions.Prefixes.IsOn)
-        {
-            _sessions.Prefixes.CountGet(new ReadOnlySpan<byte>(key, keyLength), result != ValueResult.Miss);
-        }
-    }
-
-    // Counts an entry that has expired or was flushed, and retracts it.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void CountGone(in KeyRef key)
-    {
-        switch (_engine.TakeOutGone(key))
-        {
-            case GoneReason.Expired:
-                _counters.GetExpired++;
-                break;
-            case GoneReason.Cleared:
-                _counters.GetFlushed++;
-                break;
-            default:
-                break;
-        }
-    }
-
     // Writes "VALUE KEY FLAGS BYTES [VERSION]" and the value.
-    private ValueResult WriteValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
+    private ReadResult WriteValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
     {
         int start = 6 + keyLength + _likelyTailBytes;
-        Span<byte> room = output.Reserve(6 + keyLength + MaxTailBytes + LikelyValueBytes);
+        Span<byte> room = output.Reserve(6 + keyLength + MaxTailBytes + EntryCommands.LikelyValueBytes);
         int free = room.Length - start - MaxTailBytes;
         ref byte destination = ref MemoryMarshal.GetReference(room);
         int length = _engine.TryGetPlain(
@@ -229,90 +169,39 @@ internal sealed unsafe partial class MemcachedSession
         }
 
         output.Advance(FinishValue(room, key, keyLength, start, length, 0, version, withVersion));
-        return ValueResult.Written;
+        return ReadResult.Read;
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private ValueResult WriteUnusualValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
+    private ReadResult WriteUnusualValue(byte* key, int keyLength, in KeyPlacement place, bool withVersion, OutputBuffer output)
     {
-        var keyRef = new KeyRef(key, keyLength, 0, place);
-        int start = 6 + keyLength + _likelyTailBytes;
-        int valueBytes = LikelyValueBytes;
-        while (true)
-        {
-            Span<byte> room = output.Reserve(start + MaxTailBytes + valueBytes);
-            Span<byte> value = room[start..^MaxTailBytes];
-            ReadOutcome outcome = _engine.TryGet(keyRef, value, acceptStale: false, out EntryInfo info);
-            switch (outcome)
-            {
-                case ReadOutcome.Miss:
-                    return ValueResult.Miss;
-
-                case ReadOutcome.Hit:
-                    output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, info.Version, withVersion));
-                    return ValueResult.Written;
-
-                default:
-                    if (info.ValueBytes >= LongValueBytes)
-                    {
-                        PinStatus status = _held.TryHold(_engine, keyRef, isUse: true);
-                        if (status != PinStatus.Pinned)
-                        {
-                            return status == PinStatus.Missing ? ValueResult.Miss : ValueResult.Waiting;
-                        }
-
-                        info = _held.Info;
-                        room = output.Reserve(6 + keyLength + MaxTailBytes);
-                        output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
-                        return ValueResult.Begun;
-                    }
-
-                    valueBytes = info.ValueBytes;
-                    break;
-            }
-        }
+        var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
+        ReadResult result = _entries.Read(
+            new KeyRef(key, keyLength, 0, place), output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
+        WriteFound(result, room, key, keyLength, frame.HeadBytes, info, withVersion, output);
+        return result;
     }
 
-    // gat sets the expiration first, so that the reply has the resulting version. But an entry that is to expire at once is read first.
-    private ValueResult TouchAndWrite(byte* key, int keyLength, in KeyPlacement place, long seconds, bool withVersion, OutputBuffer output)
+    private ReadResult TouchAndWrite(byte* key, int keyLength, in KeyPlacement place, long seconds, bool withVersion, OutputBuffer output)
     {
-        var keyRef = new KeyRef(key, keyLength, 0, place);
-        ResolvedExpiration expiration = ExpirationOf(seconds);
-        ValueResult result;
-        if (expiration.IsPast)
-        {
-            result = WriteUnusualValue(key, keyLength, place, withVersion, output);
-            if (result != ValueResult.Waiting)
-            {
-                Remove(keyRef);
-            }
-        }
-        else
-        {
-            WriteStatus status = Touch(keyRef, expiration);
-            result = WriteUnusualValue(key, keyLength, place, withVersion, output);
-            if (status == WriteStatus.NotFound && result is ValueResult.Written or ValueResult.Begun)
-            {
-                Touch(keyRef, expiration); // The entry was stored in between.
-            }
-        }
-
-        if (result == ValueResult.Waiting)
-        {
-            return result; // Repeated as a whole, and counted then.
-        }
-
-        _counters.Touches++;
-        if (result == ValueResult.Miss)
-        {
-            _counters.TouchMisses++;
-        }
-        else
-        {
-            _counters.TouchHits++;
-        }
-
+        var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
+        ReadResult result = _entries.TouchAndRead(
+            new KeyRef(key, keyLength, 0, place), seconds, output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
+        WriteFound(result, room, key, keyLength, frame.HeadBytes, info, withVersion, output);
         return result;
+    }
+
+    private void WriteFound(
+        ReadResult result, Span<byte> room, byte* key, int keyLength, int start, in EntryInfo info, bool withVersion, OutputBuffer output)
+    {
+        if (result == ReadResult.Read)
+        {
+            output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, info.Version, withVersion));
+        }
+        else if (result == ReadResult.Held)
+        {
+            output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
+        }
     }
 
     // Writes the line before the value, which is at `start`, moves the value if the line has another length than assumed, and ends it.
@@ -371,35 +260,6 @@ internal sealed unsafe partial class MemcachedSession
         }
 
         return digits + (number >= 100 ? 2 : number >= 10 ? 1 : 0);
-    }
-
-    // --- Long values (I2) ---
-
-    // Writes more of the long value, and its line end. Returns false if the client has to read first.
-    private bool TryContinueValue(OutputBuffer output)
-    {
-        if (!_held.IsHeld)
-        {
-            return true;
-        }
-
-        ReadOnlySpan<byte> value = _held.Value;
-        while (_heldOffset < value.Length)
-        {
-            if (output.IsFull)
-            {
-                return false;
-            }
-
-            int length = Math.Min(PieceBytes, value.Length - _heldOffset);
-            output.Write(value.Slice(_heldOffset, length));
-            _heldOffset += length;
-        }
-
-        output.Write("\r\n"u8);
-        _heldOffset = 0;
-        _held.Release();
-        return true;
     }
 
     private struct KeyRun

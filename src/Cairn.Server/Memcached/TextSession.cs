@@ -1,10 +1,10 @@
-// A connection that speaks memcached's text protocol, and its access to the store.
+// A connection that speaks memcached's text protocol: parses requests, and writes what EntryCommands answers.
 //
 //   Execute: continue a paused reply -> skip a refused value -> read a request -> execute it -> ... until no complete request is left
 //
 //   I1  A request whose reply is not complete is not consumed. It is at the start of the next input again, and _resumeAt is the
 //       position in the request that the reply has reached. So a long reply is written as the client reads it, without a copy.
-//   I2  A value is held (_held) only while it is being written, and is released when the connection ends.
+//   I2  A value is held (_longValue) only while it is being written, and is released when the connection ends.
 using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Keys;
@@ -12,47 +12,33 @@ using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
-using Cairn.Server.Notifications;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
 
 /// <summary>Executes memcached's text protocol on a store.</summary>
-internal sealed unsafe partial class MemcachedSession : Session
+internal sealed unsafe partial class TextSession : Session
 {
-    // The bytes that memcached adds to key and value when it compares an item with its limit: header, version, and two terminators.
-    private const int ItemOverheadBytes = 48 + 8 + 1 + 2;
-    private const int ItemFlagsBytes = 4;
-    private const long MaxRelativeSeconds = 30 * 24 * 3600;
-    private const long LastUnixSeconds = 253_402_300_799;
-
     private readonly MemcachedSessions _sessions;
     private readonly ClientConnection? _connection;
-    private readonly MemcachedCounters _counters;
+    private readonly EntryCommands _entries;
     private readonly RequestRecorder _recorder;
-    private readonly CairnStore _store;
     private readonly StoreEngine _engine;
-    private readonly KeyspaceEvents _events;
-    private readonly int _maxItemBytes;
     private bool _isAuthenticated;
     private MemcachedCommand _command; // The present command, for the count of errors.
     private int _searchedBytes;
     private long _skipBytes;
     private int _resumeAt;
 
-    public MemcachedSession(
-        MemcachedSessions sessions, ClientConnection? connection, MemcachedCounters counters, RequestsAhead ahead)
+    public TextSession(MemcachedSessions sessions, ClientConnection? connection, EntryCommands entries, RequestsAhead ahead)
     {
         _ahead = ahead;
         _sessions = sessions;
         _connection = connection;
-        _held = new HeldValue(connection);
-        _counters = counters;
+        _longValue = new LongValue(connection);
+        _entries = entries;
         _recorder = sessions.Options.Metrics.OfThisThread;
-        _store = sessions.Store;
-        _engine = _store.Engine;
-        _events = sessions.Options.Events;
-        _maxItemBytes = sessions.Options.MaxItemBytes;
+        _engine = sessions.Store.Engine;
         _isAuthenticated = sessions.Options.Credentials is null;
     }
 
@@ -69,7 +55,7 @@ internal sealed unsafe partial class MemcachedSession : Session
             _sessions.FlushIfDue();
         }
 
-        if (!TryContinueValue(output))
+        if (!_longValue.TryContinue(output, "\r\n"u8))
         {
             return 0;
         }
@@ -94,11 +80,11 @@ internal sealed unsafe partial class MemcachedSession : Session
         }
 
         _aheadCount = 0; // I3
-        _events.SendWaiting();
+        _entries.Events.SendWaiting();
         return IsEnded ? input.Length : consumed;
     }
 
-    public override void OnClosed(CloseReason reason) => _held.Release();
+    public override void OnClosed(CloseReason reason) => _longValue.Release();
 
     // Skips the rest of a refused value.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -234,7 +220,7 @@ internal sealed unsafe partial class MemcachedSession : Session
 
     // One key takes a microsecond at most, unless its value is long.
     private static bool MayTakeLong(in MemcachedRequest request) =>
-        request.ArgumentCount > BatchKeys || request.Value.Length >= LongValueBytes
+        request.ArgumentCount > BatchKeys || request.Value.Length >= EntryCommands.LongValueBytes
         || request.Command is MemcachedCommand.Stats or MemcachedCommand.LruCrawler or MemcachedCommand.FlushAll;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
@@ -276,27 +262,6 @@ internal sealed unsafe partial class MemcachedSession : Session
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private KeyRef KeyOf(byte* key, int length) => _isPlaced ? new KeyRef(key, length, 0, _place) : _engine.Place(key, length, 0);
 
-    // memcached's rules: 0 is never, a negative number is at once, up to 30 days is relative, and more is a Unix time.
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private ResolvedExpiration ExpirationOf(long seconds) => seconds == 0 ? ResolvedExpiration.Never : TimedExpirationOf(seconds);
-
-    private ResolvedExpiration TimedExpirationOf(long seconds)
-    {
-        long now = _engine.Clock.NowMs();
-        return seconds switch
-        {
-            < 0 => new ResolvedExpiration(now, 0, now),
-            <= MaxRelativeSeconds => new ResolvedExpiration(now + (seconds * 1000), 0, now),
-            <= LastUnixSeconds => new ResolvedExpiration(seconds * 1000, 0, now),
-            _ => ResolvedExpiration.Never,
-        };
-    }
-
     private bool IsTooLarge(in MemcachedRequest request) =>
-        IsTooLarge(request.Key.Length, request.Value.Length, request.ClientFlags);
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool IsTooLarge(int keyLength, long valueLength, uint flags) =>
-        valueLength + keyLength + ItemOverheadBytes + (flags != 0 ? ItemFlagsBytes : 0) > _maxItemBytes
-        || valueLength > _engine.Memory.MaxValueBytes;
+        _entries.IsTooLarge(request.Key.Length, request.Value.Length, request.ClientFlags);
 }

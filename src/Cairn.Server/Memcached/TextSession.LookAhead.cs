@@ -9,7 +9,7 @@ namespace Cairn.Server.Memcached;
 // connections. By the time the requests are executed, the data they need is in the CPU's cache, and they need not be parsed again.
 //
 //   I3  The requests read ahead are those at the start of the input. Only Execute consumes input, and it discards unused requests.
-internal sealed unsafe partial class MemcachedSession
+internal sealed unsafe partial class TextSession
 {
     // The maximum number of requests, so that they are executed before the first data fetched leaves the cache.
     private const int MaxAhead = 64;

@@ -1,6 +1,6 @@
 namespace Cairn.Protocol;
 
-/// <summary>The commands of memcached's text protocol.</summary>
+/// <summary>The commands of memcached's protocols. The names are those of the text protocol.</summary>
 internal enum MemcachedCommand : byte
 {
     /// <summary>An unknown command.</summary>
@@ -101,4 +101,16 @@ internal enum MemcachedCommand : byte
 
     /// <summary><c>quit</c></summary>
     Quit,
+
+    /// <summary>The binary protocol's <c>noop</c>.</summary>
+    Noop,
+
+    /// <summary>The binary protocol's list of authentication mechanisms.</summary>
+    SaslList,
+
+    /// <summary>The binary protocol's authentication.</summary>
+    SaslAuth,
+
+    /// <summary>The next step of <see cref="SaslAuth"/>.</summary>
+    SaslStep,
 }

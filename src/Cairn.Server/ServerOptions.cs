@@ -102,6 +102,9 @@ public sealed record ServerOptions
     /// </summary>
     public string? MemcachedUsersPath { get; init; }
 
+    /// <summary>Gets the protocols that clients of memcached may speak. Default: text and binary.</summary>
+    public MemcachedWireFormat MemcachedWireFormat { get; init; } = MemcachedWireFormat.Auto;
+
     /// <summary>
     /// Gets the password of RESP clients, as requirepass of Redis. A client with the password may execute every command. Default null: no
     /// password. Cannot be combined with <see cref="RespUsersPath"/>.

@@ -274,9 +274,12 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
     /// only.</summary>
     public void Reject(ReadOnlySpan<byte> request)
     {
-        _worker.ForeignClients.Tell(this, request);
+        Report(request);
         Close(CloseReason.ClosedBySession);
     }
+
+    /// <summary>Logs a request that is not of the connection's protocol. Worker only.</summary>
+    public void Report(ReadOnlySpan<byte> request) => _worker.ForeignClients.Tell(this, request);
 
     /// <summary>Returns the number of bytes that the client has read, or 0 if the client was slow to read in the last seconds. Bytes that
     /// were sent recently do not count: the system's buffers take some MiB that the client has not read.</summary>

@@ -23,6 +23,7 @@ internal sealed class ForeignClients(ILogger log, TimeProvider clock)
             _ when connection.IsEncrypted => FirstBytes.BeginsTls(bytes), // The rest of the handshake may be on its way.
             RequestForm.Unknown => true, // The session decides.
             RequestForm.Memcached => connection.Spoken.HasFlag(SpokenProtocols.Memcached),
+            RequestForm.MemcachedBinary => connection.Spoken.HasFlag(SpokenProtocols.MemcachedBinary),
             RequestForm.Resp => connection.Spoken.HasFlag(SpokenProtocols.Resp),
             _ => false,
         };
@@ -32,7 +33,7 @@ internal sealed class ForeignClients(ILogger log, TimeProvider clock)
         }
     }
 
-    /// <summary>Logs the bytes for which a session ends the connection.</summary>
+    /// <summary>Logs the bytes that are no request of the session's protocol.</summary>
     public void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes) => Tell(connection, bytes, FirstBytes.Recognise(bytes), isWire: false);
 
     private void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes, RequestForm form, bool isWire)
@@ -58,11 +59,16 @@ internal sealed class ForeignClients(ILogger log, TimeProvider clock)
             ("speaks TLS, and this port does not", "Let the client connect without TLS, or give the server a certificate with --tls-certificate."),
         RequestForm.Http =>
             ("speaks HTTP, and this port does not", "The dashboard, figures and health are at the address of --http."),
+        RequestForm.MemcachedBinary when !connection.Spoken.HasFlag(SpokenProtocols.MemcachedBinary) =>
+            ("speaks memcached's binary protocol, and this port does not",
+            "Connect the client to the port of --memcached, or let -B allow both protocols there."),
         RequestForm.MemcachedBinary =>
-            ("speaks memcached's binary protocol, which is not offered", "Set the client to the text protocol."),
+            ("sent a request that memcached's binary protocol does not have", "Find out which program connects to this port."),
         RequestForm.Resp when !connection.Spoken.HasFlag(SpokenProtocols.Resp) =>
             ("speaks RESP, the protocol of Redis, and this port does not",
             "Connect the client to the port of --resp, or serve both protocols on one port with --both."),
+        RequestForm.Memcached when connection.Spoken == SpokenProtocols.MemcachedBinary =>
+            ("speaks memcached's text protocol, and this port does not", "Set the client to the binary protocol, or let -B allow both."),
         RequestForm.Memcached when !connection.Spoken.HasFlag(SpokenProtocols.Memcached) =>
             ("speaks memcached's protocol, and this port does not",
             "Connect the client to the port of --memcached, or serve both protocols on one port with --both."),

@@ -8,4 +8,5 @@ internal enum SpokenProtocols
     Unknown = 0,
     Memcached = 1,
     Resp = 2,
+    MemcachedBinary = 4,
 }

@@ -35,6 +35,7 @@ internal sealed class ServerProtocols : IDisposable
             AllowFlush = options.AllowsFlush,
             Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
             Credentials = plan.MemcachedUsers,
+            WireFormat = options.MemcachedWireFormat,
             Surroundings = _surroundings,
             Metrics = Metrics,
             Events = _resp.Events,

@@ -17,59 +17,42 @@ internal sealed unsafe partial class EntryCommands
     // The longest number, and room for padding by clients.
     private const int NumberBufferBytes = 128;
 
+    // The version of an entry that had expired when it was written. The store has none for it, and clients expect another number than 0.
+    private const ulong ExpiredVersion = 1;
+
     /// <summary>
     /// Executes <c>set</c>, <c>add</c>, <c>replace</c>, <c>append</c>, <c>prepend</c> or <c>cas</c>.
     /// </summary>
     /// <returns><see cref="WriteStatus.TooLarge"/> if the item is larger than clients may set.</returns>
     public WriteStatus Store(in KeyRef key, in StoreRequest request)
     {
-        Counters.Sets++;
-        if (IsTooLarge(key.Length, request.Value.Length, request.Flags))
+        if (!MayStore(key, request))
         {
-            RefuseTooLarge(key, removesOld: request.Command == MemcachedCommand.Set);
             return WriteStatus.TooLarge;
         }
 
-        if (_sessions.Prefixes.IsOn)
+        if (request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend)
         {
-            _sessions.Prefixes.CountSet(NameOf(key));
+            return Join(key, request.Value, isPrefix: request.Command == MemcachedCommand.Prepend);
         }
 
         return request.Command == MemcachedCommand.Set && request is { Flags: 0, ExpirationSeconds: 0 } && TryReplacePlain(key, request.Value)
             ? WriteStatus.Stored
-            : Store(key, request, out _);
+            : Write(key, request, out _);
     }
 
-    /// <summary>Executes as <see cref="Store(in KeyRef, in StoreRequest)"/> does, without its checks and counts.</summary>
+    /// <summary>Executes as <see cref="Store(in KeyRef, in StoreRequest)"/> does, and returns the resulting version.</summary>
     public WriteStatus Store(in KeyRef key, in StoreRequest request, out ulong version)
     {
-        if (request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend)
+        version = 0;
+        if (!MayStore(key, request))
         {
-            version = 0;
-            return Join(key, request.Value, isPrefix: request.Command == MemcachedCommand.Prepend);
+            return WriteStatus.TooLarge;
         }
 
-        var content = new EntryContent
-        {
-            Type = EntryType.Value,
-            Flags = request.Flags,
-            Expiration = ExpirationOf(request.ExpirationSeconds),
-            First = request.Value,
-        };
-        WriteCondition condition = request.Command switch
-        {
-            MemcachedCommand.Add => WriteCondition.IfAbsent,
-            MemcachedCommand.Replace => WriteCondition.IfPresent,
-            MemcachedCommand.Cas => WriteCondition.IfVersion,
-            _ => WriteCondition.Always,
-        };
-        WriteStatus status = Write(key, content, condition, request.Version, out version);
-        if (request.Command == MemcachedCommand.Cas)
-        {
-            CountCas(status);
-        }
-
-        return status;
+        return request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend
+            ? Join(key, request.Value, isPrefix: request.Command == MemcachedCommand.Prepend, request.Version, out version)
+            : Write(key, request, out version);
     }
 
     /// <summary>Replaces a value without flags and expiration on the fast path. Returns false, with nothing changed, if another path must
@@ -94,6 +77,7 @@ internal sealed unsafe partial class EntryCommands
         if (status == WriteStatus.Stored)
         {
             NotifySet(key, content.Expiration);
+            version = Math.Max(version, ExpiredVersion);
         }
 
         CountNoMemory(status);
@@ -294,7 +278,7 @@ internal sealed unsafe partial class EntryCommands
             }
         }
 
-        info = new EntryInfo(EntryType.Value, digits.Length, 0, version, expiration.Deadline, 0, long.MaxValue);
+        info = new EntryInfo(EntryType.Value, digits.Length, 0, Math.Max(version, ExpiredVersion), expiration.Deadline, 0, long.MaxValue);
         return status;
     }
 
@@ -310,6 +294,49 @@ internal sealed unsafe partial class EntryCommands
         ResolvedExpiration when = ExpirationOf(Math.Max(0, seconds));
         _sessions.Flush(when.IsNever && seconds <= 0 ? 0 : when.Deadline);
         return true;
+    }
+
+    // Counts a command that stores, and returns whether its item is not too large.
+    private bool MayStore(in KeyRef key, in StoreRequest request)
+    {
+        Counters.Sets++;
+        if (IsTooLarge(key.Length, request.Value.Length, request.Flags))
+        {
+            RefuseTooLarge(key, removesOld: request.Command == MemcachedCommand.Set);
+            return false;
+        }
+
+        if (_sessions.Prefixes.IsOn)
+        {
+            _sessions.Prefixes.CountSet(NameOf(key));
+        }
+
+        return true;
+    }
+
+    private WriteStatus Write(in KeyRef key, in StoreRequest request, out ulong version)
+    {
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = request.Flags,
+            Expiration = ExpirationOf(request.ExpirationSeconds),
+            First = request.Value,
+        };
+        WriteCondition condition = request.Command switch
+        {
+            MemcachedCommand.Add => WriteCondition.IfAbsent,
+            MemcachedCommand.Replace => WriteCondition.IfPresent,
+            MemcachedCommand.Cas => WriteCondition.IfVersion,
+            _ => WriteCondition.Always,
+        };
+        WriteStatus status = Write(key, content, condition, request.Version, out version);
+        if (request.Command == MemcachedCommand.Cas)
+        {
+            CountCas(status);
+        }
+
+        return status;
     }
 
     private WriteStatus FinishJoin(in KeyRef key, WriteStatus status)

@@ -3,7 +3,7 @@ using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>The commands of memcached's protocol in the metrics.</summary>
+/// <summary>The commands of memcached's protocols in the metrics.</summary>
 internal static class MemcachedCommands
 {
     /// <summary>The name of the protocol in metrics.</summary>
@@ -16,7 +16,8 @@ internal static class MemcachedCommands
             new MeteredCommand(RequestRecorder.Memcached + (int)command, Protocol, NameOf(command), FamilyOf(command))),
     ];
 
-    private static string NameOf(MemcachedCommand command) => command switch
+    /// <summary>Returns the name of a command.</summary>
+    public static string NameOf(MemcachedCommand command) => command switch
     {
         MemcachedCommand.None => "unknown",
         MemcachedCommand.MetaGet => "mg",
@@ -29,6 +30,9 @@ internal static class MemcachedCommands
         MemcachedCommand.CacheMemlimit => "cache_memlimit",
         MemcachedCommand.LruCrawler => "lru_crawler",
         MemcachedCommand.RefreshCerts => "refresh_certs",
+        MemcachedCommand.SaslList => "sasl_list",
+        MemcachedCommand.SaslAuth => "sasl_auth",
+        MemcachedCommand.SaslStep => "sasl_step",
         _ => command.ToString().ToLowerInvariant(),
     };
 

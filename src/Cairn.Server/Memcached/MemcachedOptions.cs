@@ -26,6 +26,9 @@ internal sealed record MemcachedOptions
     /// <summary>Gets the users that may connect; null, the default, for no authentication.</summary>
     public MemcachedCredentials? Credentials { get; init; }
 
+    /// <summary>Gets the protocols that clients may speak. Default: text and binary.</summary>
+    public MemcachedWireFormat WireFormat { get; init; }
+
     /// <summary>Gets the source of time.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 

@@ -57,12 +57,27 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
 
     public override ReadOnlyMemory<byte> TooManyConnections => TooMany;
 
-    public override SpokenProtocols Spoken => SpokenProtocols.Memcached;
+    public override SpokenProtocols Spoken => Options.WireFormat switch
+    {
+        MemcachedWireFormat.Text => SpokenProtocols.Memcached,
+        MemcachedWireFormat.Binary => SpokenProtocols.MemcachedBinary,
+        _ => SpokenProtocols.Memcached | SpokenProtocols.MemcachedBinary,
+    };
 
-    public override Session Create(ClientConnection connection) => new TextSession(this, connection, _entries.Value!, _ahead.Value!);
+    public override Session Create(ClientConnection connection) => Options.WireFormat switch
+    {
+        MemcachedWireFormat.Text => CreateText(connection),
+        MemcachedWireFormat.Binary => CreateBinary(connection),
+        _ => new UndecidedSession(this, connection),
+    };
 
-    /// <summary>Creates a session without a connection, for tests.</summary>
-    public TextSession CreateDetached() => new(this, null, _entries.Value!, _ahead.Value!);
+    /// <summary>Creates a session of the text protocol.</summary>
+    /// <param name="connection">The connection; null in tests.</param>
+    public TextSession CreateText(ClientConnection? connection) => new(this, connection, _entries.Value!, _ahead.Value!);
+
+    /// <summary>Creates a session of the binary protocol.</summary>
+    /// <param name="connection">The connection; null in tests.</param>
+    public BinarySession CreateBinary(ClientConnection? connection) => new(this, connection, _entries.Value!, _ahead.Value!);
 
     /// <summary>Returns whether a client has given the name and password of a user, and counts the attempt.</summary>
     public bool Authenticate(ReadOnlySpan<byte> user, ReadOnlySpan<byte> password, MemcachedCounters counters)

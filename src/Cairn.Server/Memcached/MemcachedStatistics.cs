@@ -24,7 +24,6 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         _ when group.SequenceEqual("slabs"u8) => SlabStatistics(),
         _ when group.SequenceEqual("sizes"u8) => [("sizes_status", "disabled")],
         _ when group.SequenceEqual("conns"u8) => Connections(),
-        _ when group.SequenceEqual("extstore"u8) => [],
         _ => null,
     };
 

@@ -19,7 +19,7 @@ internal sealed class RequestsAhead
     public long Next { get; private set; }
 
     /// <summary>Gets the number of the first request whose bucket was not fetched.</summary>
-    public long NextToFetch { get; private set; }
+    private long NextToFetch { get; set; }
 
     /// <summary>Gets the place of the next request. Fill it, then call <see cref="Add"/>.</summary>
     public ref AheadRequest Place => ref this[Next];
@@ -34,7 +34,7 @@ internal sealed class RequestsAhead
     /// instructions behind it until its address is translated, which mostly takes as long as the memory access. Only some hundred
     /// instructions can be delayed together.
     /// </summary>
-    public void FetchBuckets(StoreEngine engine)
+    private void FetchBuckets(StoreEngine engine)
     {
         for (long number = Math.Max(NextToFetch, Next - Size + 1); number < Next; number++)
         {
@@ -46,6 +46,20 @@ internal sealed class RequestsAhead
         }
 
         NextToFetch = Next;
+    }
+
+    /// <summary>Fetches the entries of a connection's requests, and first the buckets of all connections.</summary>
+    public void FetchEntries(StoreEngine engine, long first, int count)
+    {
+        FetchBuckets(engine); // The first connection fetches the buckets of all that are served together.
+        for (long number = first; number < first + count; number++)
+        {
+            ref readonly AheadRequest ahead = ref this[number];
+            if (ahead.IsPlaced && Holds(number))
+            {
+                engine.PrefetchEntry(ahead.Place);
+            }
+        }
     }
 
     /// <summary>Returns whether a request is still in the ring. The oldest is not: its place is that of the next one.</summary>

@@ -65,18 +65,7 @@ internal sealed unsafe partial class TextSession
         }
     }
 
-    public override void PrefetchFurther()
-    {
-        _ahead.FetchBuckets(_engine); // The first connection fetches the buckets of all that are served together.
-        for (long number = _nextAhead; number < _nextAhead + _aheadCount; number++)
-        {
-            ref readonly AheadRequest ahead = ref _ahead[number];
-            if (ahead.IsPlaced && _ahead.Holds(number))
-            {
-                _engine.PrefetchEntry(ahead.Place);
-            }
-        }
-    }
+    public override void PrefetchFurther() => _ahead.FetchEntries(_engine, _nextAhead, _aheadCount);
 
     // Executes the request at a position of the input. Returns its length, or 0 if it is incomplete or its reply is.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -201,6 +201,9 @@ internal sealed unsafe partial class TextSession
             case var _ when what.SequenceEqual("sizes_enable"u8) || what.SequenceEqual("sizes_disable"u8):
                 output.Write("STAT sizes_status disabled\r\n"u8);
                 break;
+            case var _ when what.SequenceEqual("extstore"u8):
+                output.Write("END\r\n"u8);
+                break;
             case var _ when what.SequenceEqual("detail"u8):
                 StatsDetail(how, output);
                 break;

@@ -24,6 +24,11 @@ public class FuzzTests(ITestOutputHelper output)
 
     [Theory]
     [MemberData(nameof(Parts))]
+    public void Any_binary_memcached_requests_are_read(int part) =>
+        new FuzzRun(output, part).Go(Inputs, RandomMessages.MemcachedBinaryRequests, CheckBinaryRequests);
+
+    [Theory]
+    [MemberData(nameof(Parts))]
     public void Any_RESP_requests_are_read_alike_however_they_are_cut(int part)
     {
         var whole = new RespRequestReader();
@@ -212,6 +217,47 @@ public class FuzzTests(ITestOutputHelper output)
         {
             status = MemcachedReader.TryRead(rest, out var again, out cutConsumed, searchedBytes: cut);
             CheckTrue(status == whole && cutConsumed == consumed && again.Error == expected.Error, "the result depends on the cut");
+        }
+    }
+
+    private static void CheckBinaryRequests(Random random, ReadOnlySpan<byte> input)
+    {
+        int position = 0;
+        while (true)
+        {
+            var rest = input[position..];
+            var status = MemcachedBinary.TryRead(rest, out var request, out int consumed);
+            CheckTrue(request.Key.Length <= MemcachedReader.MaxKeyBytes && request.HeadBytes <= 24 + 255 + MemcachedReader.MaxKeyBytes, "the key is too long");
+            switch (status)
+            {
+                case ParseStatus.Complete:
+                    CheckTrue(consumed > 0 && consumed <= rest.Length && consumed == request.TotalBytes, "the length is wrong");
+                    CheckTrue(request.Error == MemcachedStatus.Success && request.Command != MemcachedCommand.None, "a complete request has an error");
+                    CheckTrue(request.Key.End == request.HeadBytes && request.Value.Offset == request.HeadBytes, "the parts do not follow each other");
+                    int cut = random.Next(consumed);
+                    var part = MemcachedBinary.TryRead(rest[..cut], out _, out int cutConsumed);
+                    CheckTrue(cutConsumed == 0, "a part of a request is consumed");
+                    CheckTrue(part == (cut < request.HeadBytes ? ParseStatus.Incomplete : ParseStatus.IncompleteValue), "a part of a request is not incomplete");
+                    break;
+
+                case ParseStatus.Malformed:
+                    CheckTrue(consumed == MemcachedBinary.HeaderBytes && request.Error == MemcachedStatus.UnknownCommand, "only unknown opcodes are skipped");
+                    break;
+
+                case ParseStatus.IncompleteValue:
+                    CheckTrue(consumed == 0 && request.HeadBytes <= rest.Length && request.HeadBytes + request.SkipBytes > rest.Length, "a value is there");
+                    return;
+
+                case ParseStatus.Incomplete:
+                    CheckTrue(consumed == 0 && rest.Length < Math.Max(MemcachedBinary.HeaderBytes, request.HeadBytes), "a head is there");
+                    return;
+
+                default:
+                    CheckTrue(consumed == 0, "a fatal error is consumed");
+                    return;
+            }
+
+            position += (int)Math.Min(consumed + request.SkipBytes, rest.Length);
         }
     }
 

@@ -1,8 +1,12 @@
+using System.Buffers.Binary;
+
 namespace Cairn.Protocol;
 
 /// <summary>Creates streams of messages. Most are valid, some of them are then damaged, and a few are only noise.</summary>
 internal static class RandomMessages
 {
+    private static readonly int[] BinaryExtras = [0, 0, 0, 4, 8, 20, 24];
+
     private static readonly byte[][] StorageNames = Words("set add replace append prepend");
     private static readonly byte[][] OtherLines = Words(
         "version|mn|stats|stats items|flush_all|flush_all 10 noreply|verbosity 1|quit|lru_crawler metadump all|cache_memlimit 64|"
@@ -22,6 +26,9 @@ internal static class RandomMessages
 
     public static void MemcachedRequests(Random random, InputBuilder input) =>
         Messages(random, input, MemcachedRequest);
+
+    public static void MemcachedBinaryRequests(Random random, InputBuilder input) =>
+        Messages(random, input, MemcachedBinaryRequest);
 
     public static void MemcachedReplies(Random random, InputBuilder input) =>
         Messages(random, input, MemcachedReply);
@@ -48,6 +55,21 @@ internal static class RandomMessages
         {
             input.Spoil(random);
         }
+    }
+
+    private static void MemcachedBinaryRequest(Random random, InputBuilder input)
+    {
+        int keyBytes = random.Next(3) == 0 ? 0 : random.Next(20) == 0 ? random.Next(240, 260) : random.Next(10);
+        int extrasBytes = BinaryExtras[random.Next(BinaryExtras.Length)];
+        int valueBytes = random.Next(2) == 0 ? 0 : random.Next(30);
+        Span<byte> header = stackalloc byte[24];
+        random.NextBytes(header);
+        header[0] = 0x80;
+        header[1] = (byte)random.Next(0x28);
+        BinaryPrimitives.WriteUInt16BigEndian(header[2..], (ushort)keyBytes);
+        header[4] = (byte)extrasBytes;
+        BinaryPrimitives.WriteInt32BigEndian(header[8..], keyBytes + extrasBytes + valueBytes);
+        input.Add(header).AddTelling(random, keyBytes + extrasBytes + valueBytes);
     }
 
     private static void MemcachedRequest(Random random, InputBuilder input)

@@ -25,7 +25,8 @@ public sealed class ForeignClientTests : IDisposable
     [InlineData(WireProtocol.Memcached, "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n", "speaks RESP", "\"*2\\r\\n$4\\r\\nAUTH\\r\\n\"...", "--resp")]
     [InlineData(WireProtocol.Resp, "set key 0 0 6\r\nsecret\r\n", "speaks memcached's protocol", "\"set\"...", "--memcached")]
     [InlineData(WireProtocol.Resp, "version\r\n", "speaks memcached's protocol", "\"version\"...", "--memcached")]
-    [InlineData(WireProtocol.Memcached, "\u0080\u0000\u0000\u0003\u0000\u0000", "speaks memcached's binary protocol", "\"\\x80\\x00\\x00\\x03\\x00\"...", "text protocol")]
+    [InlineData(WireProtocol.Resp, "\u0080\u0000\u0000\u0003\u0000\u0000", "speaks memcached's binary protocol", "\"\\x80\\x00\\x00\\x03\\x00\"...", "--memcached")]
+    [InlineData(WireProtocol.Memcached, "\u0080\u0050\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000", "sent a request that memcached's binary protocol does not have", "\"\\x80P\\x00\\x00\\x00\"...", "Find out which program")]
     [InlineData(WireProtocol.Resp, "*1\r\n+PING\r\n", "broke the protocol", "\"*1\\r\\n+PING\\r\\n\"", "Find out which program")]
     public async Task Foreign_protocol_is_told_with_what_came_and_what_to_do(WireProtocol protocol, string sent, string what, string quoted, string advice)
     {
@@ -70,6 +71,7 @@ public sealed class ForeignClientTests : IDisposable
     [InlineData(WireProtocol.Memcached, "get key\r\n")]
     [InlineData(WireProtocol.Memcached, "quit\r\n")]
     [InlineData(WireProtocol.Memcached, "bad\r\n")]
+    [InlineData(WireProtocol.Memcached, "\u0080\u0007\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000")]
     [InlineData(WireProtocol.Resp, "*1\r\n$4\r\nPING\r\n")]
     [InlineData(WireProtocol.Resp, "get key\r\n")]
     [InlineData(WireProtocol.Resp, "set key value\r\n")]
@@ -79,7 +81,7 @@ public sealed class ForeignClientTests : IDisposable
         using TestClient client = server.Connect(protocol);
         int lines = _log.Lines.Count;
 
-        client.Send(sent);
+        client.Send(Encoding.Latin1.GetBytes(sent));
         client.Socket.Shutdown(System.Net.Sockets.SocketShutdown.Send);
         client.ReadToEnd();
 

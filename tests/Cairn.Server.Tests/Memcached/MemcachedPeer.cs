@@ -51,7 +51,7 @@ internal sealed partial class MemcachedPeer : IDisposable
         }
 
         Send(socket, bytes.AsSpan(start));
-        string reply = Normal(ReadToEnd(socket));
+        string reply = Normal(Encoding.Latin1.GetString(ReadToEnd(socket)));
         return reply.EndsWith(LastReply, StringComparison.Ordinal) ? FinalReplies().Replace(reply, FinalText) : reply + NoEnd;
     }
 
@@ -96,9 +96,9 @@ internal sealed partial class MemcachedPeer : IDisposable
     private static bool EndsWithNoop(StringBuilder reply) =>
         reply.Length >= NoopReply.Length && reply.ToString(reply.Length - NoopReply.Length, NoopReply.Length) == NoopReply;
 
-    // The single worker serves in the order of arrival. When this request is answered, it has seen everything that was sent before on other
-    // connections.
-    private void AwaitSeen()
+    /// <summary>Waits until the server has seen everything that was sent before. Its single worker serves in the order of
+    /// arrival.</summary>
+    public void AwaitSeen()
     {
         Send(_witness, Noop);
         ReadLine(_witness);
@@ -106,7 +106,7 @@ internal sealed partial class MemcachedPeer : IDisposable
 
     private static void Send(Socket socket, string text) => Send(socket, Encoding.Latin1.GetBytes(text));
 
-    private static void Send(Socket socket, ReadOnlySpan<byte> bytes)
+    public static void Send(Socket socket, ReadOnlySpan<byte> bytes)
     {
         try
         {
@@ -135,17 +135,17 @@ internal sealed partial class MemcachedPeer : IDisposable
         while (true);
     }
 
-    // The client closes its side: the server answers complete requests and then closes too.
-    private string ReadToEnd(Socket socket)
+    /// <summary>Closes the client's side, and reads what the server still sends before it closes too.</summary>
+    public byte[] ReadToEnd(Socket socket)
     {
-        var reply = new StringBuilder();
+        var reply = new MemoryStream();
         try
         {
             socket.Shutdown(SocketShutdown.Send);
             int count;
             while ((count = socket.Receive(_buffer)) > 0)
             {
-                reply.Append(Encoding.Latin1.GetString(_buffer, 0, count));
+                reply.Write(_buffer, 0, count);
             }
         }
         catch (SocketException e) when (e.SocketErrorCode is SocketError.ConnectionReset or SocketError.NotConnected)
@@ -153,7 +153,7 @@ internal sealed partial class MemcachedPeer : IDisposable
             // The server closed without reading everything. Its replies arrived before.
         }
 
-        return reply.ToString();
+        return reply.ToArray();
     }
 
     [GeneratedRegex(@"^(VALUE \S+ \d+ \d+) \d+$", RegexOptions.Multiline)]

@@ -19,7 +19,7 @@ internal sealed class SessionUnderTest : IDisposable
         Store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, TimeProvider = Clock, FlushOnClose = false, RemovesExpired = false });
         var options = new MemcachedOptions { Clock = Clock };
         _sessions = new MemcachedSessions(Store, configure?.Invoke(options) ?? options);
-        Session = _sessions.CreateDetached();
+        Session = _sessions.CreateText(connection: null);
     }
 
     public ManualClock Clock { get; }
@@ -34,13 +34,13 @@ internal sealed class SessionUnderTest : IDisposable
     public int RestBytes => _rest.Length;
 
     /// <summary>Creates another connection to the same store.</summary>
-    public TextSession CreateAnother() => _sessions.CreateDetached();
+    public TextSession CreateAnother() => _sessions.CreateText(connection: null);
 
     /// <summary>Continues with a new connection.</summary>
     public void Reconnect()
     {
         Session.OnClosed(CloseReason.ClosedByClient);
-        Session = _sessions.CreateDetached();
+        Session = _sessions.CreateText(connection: null);
         _rest = [];
         _output.Clear();
     }

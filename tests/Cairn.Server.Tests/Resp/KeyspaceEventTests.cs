@@ -318,7 +318,7 @@ public partial class KeyspaceEventTests
 
         public void Send(string request)
         {
-            _session ??= _sessions.CreateDetached();
+            _session ??= _sessions.CreateText(connection: null);
             byte[] input = Encoding.ASCII.GetBytes(request);
             Assert.Equal(input.Length, _session.Execute(input, _output, budget: 100));
             _output.Clear();

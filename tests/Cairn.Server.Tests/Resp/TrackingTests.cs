@@ -34,7 +34,7 @@ public class TrackingTests
         using var memcached = new MemcachedSessions(host.Store, new MemcachedOptions());
         var output = new Cairn.Server.Buffers.OutputBuffer();
 
-        memcached.CreateDetached().Execute("set a 0 0 1\r\nx\r\nset b 0 0 1\r\nx\r\n"u8, output, 10);
+        memcached.CreateText(connection: null).Execute("set a 0 0 1\r\nx\r\nset b 0 0 1\r\nx\r\n"u8, output, 10);
         host.Server.Tracking.Tell();
 
         Assert.Equal(InvalidateA, reader.Take());

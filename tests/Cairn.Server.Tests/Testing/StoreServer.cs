@@ -11,13 +11,14 @@ internal sealed class StoreServer : IAsyncDisposable
 {
     private readonly StoreDirectory _directory = new();
     private readonly CairnStore _store;
-    private readonly MemcachedOptions _memcachedOptions = new();
+    private readonly MemcachedOptions _memcachedOptions;
     private readonly MemcachedSessions _memcached;
 
     private readonly RespServer _resp;
 
-    private StoreServer(long capacityBytes, bool removesExpired)
+    private StoreServer(long capacityBytes, bool removesExpired, MemcachedOptions memcached)
     {
+        _memcachedOptions = memcached;
         _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false, RemovesExpired = removesExpired });
         _memcached = new MemcachedSessions(_store, _memcachedOptions);
         _resp = new RespServer(_store);
@@ -34,14 +35,16 @@ internal sealed class StoreServer : IAsyncDisposable
     /// <param name="configureResp">Changes the RESP sessions.</param>
     /// <param name="capacityBytes">The capacity of the store in bytes.</param>
     /// <param name="removesExpired">Whether the store removes expired entries in the background.</param>
+    /// <param name="memcached">The options of memcached's protocols.</param>
     public static async Task<StoreServer> StartAsync(
         LoopUnderTest? loop = null,
         Func<EngineOptions, EngineOptions>? configure = null,
         Action<RespServer>? configureResp = null,
         long capacityBytes = 64 << 20,
-        bool removesExpired = true)
+        bool removesExpired = true,
+        MemcachedOptions? memcached = null)
     {
-        var server = new StoreServer(capacityBytes, removesExpired);
+        var server = new StoreServer(capacityBytes, removesExpired, memcached ?? new MemcachedOptions());
         configureResp?.Invoke(server._resp);
         var options = new EngineOptions
         {

@@ -43,13 +43,25 @@ public sealed partial class ClientTests : IClassFixture<MemcachedServers>
     [RequiresDalliFact]
     public Task Dalli_with_meta_commands_is_answered_as_by_memcached() => AssertAlike("with_dalli.rb", "meta");
 
-    [RequiresToolFact("ruby", "/usr/share/doc/ruby-dalli/copyright")]
-    public async Task Dalli_with_the_binary_protocol_is_told_at_once_that_nobody_serves_it()
+    [RequiresToolFact("memccapable")]
+    public async Task Memccapable_misses_nothing_of_the_binary_protocol()
     {
-        var program = new ClientProgram("ruby", Path.Combine(AppContext.BaseDirectory, Scripts + "with_dalli.rb"), Port(_servers.Cairn), "binary");
+        string output = await new ClientProgram("memccapable", "-h", "127.0.0.1", "-p", Port(_servers.Cairn), "-b").RunAsync();
 
-        Assert.Equal("get [\"Dalli::RingError\"]\nset [\"Dalli::RingError\"]\ndone\n", await program.RunAsync());
+        Assert.True(Regex.Count(output, @"\[pass\]") == 27 && output.Contains("All tests passed", StringComparison.Ordinal), output);
     }
+
+    [RequiresToolFact("memcached", "ruby", "/usr/share/doc/ruby-dalli/copyright")]
+    public Task Dalli_with_the_binary_protocol_is_answered_as_by_memcached() => AssertAlike("with_dalli.rb", "binary");
+
+    [RequiresToolFact("memcached", ClientScript.Python, PythonPackages + "pylibmc/__init__.py")]
+    public Task Pylibmc_with_the_binary_protocol_is_answered_as_by_memcached() => AssertAlike("with_pylibmc.py", "binary");
+
+    [RequiresToolFact("memcached", "php", "/usr/share/doc/php-memcached/copyright")]
+    public Task Memcached_of_PHP_with_the_binary_protocol_is_answered_as_by_memcached() => AssertAlike("with_php_memcached.php", "binary");
+
+    [RequiresToolFact("memcached", "npm", "node")]
+    public Task Memjs_of_npm_is_answered_as_by_memcached() => AssertAlike("npm/with_memjs.js");
 
     [RequiresToolFact("memcached", "perl", Tool)]
     public async Task Tool_of_memcached_shows_the_same_statistics_and_keys()

@@ -1,5 +1,5 @@
 <?php
-// Prints the replies that PHP's Memcached, which uses libmemcached, gets from a server. Argument: PORT.
+// Prints the replies that PHP's Memcached, which uses libmemcached, gets from a server. Arguments: PORT, and binary for the binary protocol.
 function show(string $what, mixed ...$answers): void
 {
     echo $what, ' ', json_encode($answers), "\n";
@@ -8,7 +8,7 @@ function show(string $what, mixed ...$answers): void
 function connect(array $options = []): Memcached
 {
     $client = new Memcached();
-    $client->setOptions($options);
+    $client->setOptions($options + [Memcached::OPT_BINARY_PROTOCOL => ($GLOBALS['argv'][2] ?? '') === 'binary']);
     $client->addServer('127.0.0.1', (int)$GLOBALS['argv'][1]);
     return $client;
 }
@@ -43,7 +43,7 @@ foreach ($variants as $name => $options) {
     show('setMulti', $client->setMulti($many, 100));
     $found = $client->getMulti(array_merge(array_keys($many), ['missing']), Memcached::GET_PRESERVE_ORDER);
     show('getMulti', $found);
-    show('getDelayed', $client->getDelayed(['k1', 'k2'], false), $client->fetchAll());
+    show('getDelayed', $client->getDelayed(['k1', 'k2'], false), array_column($client->fetchAll(), 'value', 'key'));
     show('touch', $client->touch('k1', 100), $client->touch('missing', 100), $client->getResultCode());
     show('delete', $client->delete('k1'), $client->delete('k1'), $client->getResultCode());
     show('deleteMulti', $client->deleteMulti(['k2', 'missing']));

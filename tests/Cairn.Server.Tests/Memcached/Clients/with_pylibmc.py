@@ -1,9 +1,10 @@
-# Prints the replies that pylibmc, which uses libmemcached, gets from a server. Argument: PORT.
+# Prints the replies that pylibmc, which uses libmemcached, gets from a server. Arguments: PORT, and binary for the binary protocol.
 import sys
 
 import pylibmc
 
 server = "127.0.0.1:" + sys.argv[1]
+is_binary = sys.argv[2:] == ["binary"]
 
 
 def show(what, answer):
@@ -17,8 +18,8 @@ def show_error(what, action):
         print(what, type(error).__name__)
 
 
-for behaviors in [{}, {"no_block": True, "tcp_nodelay": True}, {"cas": True}, {"buffer_requests": False, "verify_keys": True}]:
-    client = pylibmc.Client([server], behaviors=behaviors)
+for behaviors in [{}, {"no_block": True, "tcp_nodelay": True}, {"cas": True}, {"buffer_requests": False} if is_binary else {"buffer_requests": False, "verify_keys": True}]:
+    client = pylibmc.Client([server], binary=is_binary, behaviors=behaviors)
     print("behaviors", sorted(behaviors))
     show("flush_all", client.flush_all())
     show("get of nothing", client.get("nothing"))
@@ -43,7 +44,7 @@ for behaviors in [{}, {"no_block": True, "tcp_nodelay": True}, {"cas": True}, {"
     show("compressed", [client.set("packed", b"x" * 100000, min_compress_len=1000), len(client.get("packed"))])
     show_error("key with a space", lambda: client.set("a b", 1))
 
-client = pylibmc.Client([server], behaviors={"cas": True})
+client = pylibmc.Client([server], binary=is_binary, behaviors={"cas": True})
 client.set("versioned", "1")
 value, version = client.gets("versioned")
 show("cas", [value, client.cas("versioned", "2", version), client.get("versioned")])

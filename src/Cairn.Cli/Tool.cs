@@ -102,6 +102,13 @@ internal static class Tool
 
     private static int RunCommand(IReadOnlyList<string> args, ToolConsole console)
     {
+        // Scripts ask for the version at each of their starts. All commands with their options take a millisecond to create.
+        if (args is ["--version"])
+        {
+            WriteVersion(isJson: false, console.Output);
+            return ExitCode.Done;
+        }
+
         var shared = new SharedOptions();
         Command root = CreateRoot(shared, args.Count > 0 ? args[0] : null);
         if (Suggestions.IsAskedFor(args))

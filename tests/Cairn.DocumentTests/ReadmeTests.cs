@@ -52,10 +52,9 @@ public sealed class ReadmeTests : IDisposable
             git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
               tar --create --null --files-from=- | { mkdir "$0" && tar --extract --directory "$0"; }
             root=$0
-            eval "$(sed -n '/^key_of_sources() {$/,/^}$/p' "$root/cairn")"
-            tool=$root/artifacts/tool/$(key_of_sources)
+            eval "$(sed -nE '/^(inputs|key_of_sources)\(\) \{$/,/^}$/p' "$root/cairn")"
+            tool=$root/artifacts/tool/$(key_of_sources)-native
             mkdir -p "$tool"
-            : >"$tool/dotnet-root"
             printf '#!/bin/sh\nexec dotnet "%s" "$@"\n' "$PWD/src/Cairn.Cli/bin/Release/net10.0/Cairn.Cli.dll" >"$tool/cairn"
             chmod +x "$tool/cairn"
             """, clone));

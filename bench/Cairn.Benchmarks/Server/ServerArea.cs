@@ -29,22 +29,47 @@ internal sealed class ServerArea : IArea
 
     public void Run(AreaRun run)
     {
-        run.Log.Progress("publishing the tool");
         var runtimeFolder = Path.GetDirectoryName(Environment.ProcessPath)!;
-        var tool = AheadOfTimeBuild.PublishTool(run.Settings.Root, run.Settings.Folder);
+        var (tool, readyToRun) = PublishTools(run);
         CairnServerProgram Cairn(string io, string name) => new(tool, runtimeFolder, io, name);
 
         var generator = LoadGenerator.Build(run.Settings.Root, run.Settings.Folder, run.Settings.IsRealTime, run.Log);
         using var fleet = new ServerFleet(generator, Path.Combine(run.Settings.Folder, "servers"), run.Settings.IsQuick ? QuickKeys : FullKeys);
         var peers = FindPeers(run, runtimeFolder);
         var ring = Cairn("uring", "io_uring");
+        var other = readyToRun is null ? null : new CairnServerProgram(readyToRun, runtimeFolder, "uring", "ReadyToRun");
+        if (other is not null)
+        {
+            peers.Add(new Peer(PeerKind.ReadyToRun, other));
+        }
+
         IReadOnlyList<CairnServerProgram> fallbacks = run.Settings.IsQuick ? [Cairn("epoll", "epoll")] : [Cairn("epoll", "epoll"), Cairn("sockets", "sockets")];
         foreach (var (workload, goals) in _workloads)
         {
             Measure(run, fleet, workload, goals, ring, fallbacks, peers);
         }
 
-        IdleCases.Measure(run, ring, generator);
+        IdleCases.Measure(run, ring, generator, isNative: other is not null);
+        if (other is not null)
+        {
+            IdleCases.Measure(run, other, generator, isNative: false);
+        }
+    }
+
+    // The tool that is measured, and the ReadyToRun one if the first is native.
+    private static (string Tool, string? ReadyToRun) PublishTools(AreaRun run)
+    {
+        run.Log.Progress("publishing the tool");
+        var readyToRun = AheadOfTimeBuild.PublishTool(run.Settings.Root, run.Settings.Folder, isNative: false);
+        try
+        {
+            return (AheadOfTimeBuild.PublishTool(run.Settings.Root, run.Settings.Folder, isNative: true), readyToRun);
+        }
+        catch (InvalidOperationException failure)
+        {
+            run.Log.Say($"Measures the ReadyToRun tool only. {failure.Message}");
+            return (readyToRun, null);
+        }
     }
 
     private static void Measure(
@@ -61,7 +86,7 @@ internal sealed class ServerArea : IArea
             foreach (var protocol in Enum.GetValues<WireProtocol>().Where(workload.Speaks))
             {
                 var contenders = peers
-                    .Where(peer => peer.Program.Protocol == protocol && !(workload.IsUnix && peer.Program is GarnetProgram))
+                    .Where(peer => (peer.Program.Protocol == protocol || peer.Kind == PeerKind.ReadyToRun) && !(workload.IsUnix && peer.Program is GarnetProgram))
                     .Select(peer => (peer.Kind, Contender: group.MakePeer(() => Contend(peer.Program, protocol))))
                     .Where(peer => peer.Contender is not null)
                     .ToList();
@@ -74,8 +99,9 @@ internal sealed class ServerArea : IArea
                 foreach (var (kind, contender) in contenders)
                 {
                     group.Compare(workload.Name, subject, contender, kind.GoalOf(goals), Quantity.CpuThroughput);
-                    group.Compare(workload.Name + ", p50", subject, contender, Goal.AtMost(1), Quantity.MedianLatency);
-                    group.Compare(workload.Name + ", p99", subject, contender, Goal.AtMost(1), Quantity.TailLatency);
+                    var latency = kind == PeerKind.ReadyToRun ? null : Goal.AtMost(1);
+                    group.Compare(workload.Name + ", p50", subject, contender, latency, Quantity.MedianLatency);
+                    group.Compare(workload.Name + ", p99", subject, contender, latency, Quantity.TailLatency);
                 }
 
                 foreach (var fallback in protocol == WireProtocol.Memcached ? fallbacks : [])
@@ -136,6 +162,9 @@ internal enum PeerKind
 
     /// <summary>A server that the command line names.</summary>
     Named,
+
+    /// <summary>This server, compiled ahead of time by ReadyToRun and again at run time. The subject is the native binary then.</summary>
+    ReadyToRun,
 }
 
 internal static class PeerKinds
@@ -148,6 +177,7 @@ internal static class PeerKinds
             PeerKind.Memcached => goals.Memcached,
             PeerKind.Redis => goals.Redis,
             PeerKind.Garnet => goals.Garnet,
+            PeerKind.ReadyToRun => 0.97,
             _ => goals.Named,
         };
         return bound is { } least ? Goal.AtLeast(least) : null;

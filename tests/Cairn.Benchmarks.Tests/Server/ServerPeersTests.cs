@@ -50,7 +50,7 @@ public class ServerPeersTests
         var goals = new WorkloadGoals(8) { Redis = 1.8, Named = 1.5 };
 
         Assert.Equal(
-            [8, 1.8, null, 1.5],
+            [8, 1.8, null, 1.5, 0.97],
             Enum.GetValues<PeerKind>().Select(kind => kind.GoalOf(goals)?.Bound));
     }
 }

@@ -2,11 +2,10 @@ using System.Buffers;
 using System.Runtime.CompilerServices;
 using Cairn.Caching;
 using Cairn.Clients.Caches;
-using Cairn.Clients.Connections;
+using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
 using Cairn.Redis.Leasing;
-using Cairn.Redis.Resp;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 
@@ -28,7 +27,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 {
     private const int ExtendAfter = 8;
 
-    private readonly bool _isClientOwned;
+    private readonly IRedisAccess _access;
     private readonly string _instanceName;
     private readonly RedisInvalidationMode _invalidation;
     private readonly string _channelName;
@@ -46,16 +45,16 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public CairnRedisCache(CairnRedisOptions options, ILogger<CairnRedisCache>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        Client = options.OpenClient(logger, out _isClientOwned);
+        _access = options.OpenAccess(logger);
         _instanceName = options.InstanceName;
         _invalidation = options.Invalidation;
         _channelName = ChannelNameOf(_instanceName);
-        _leases = new RedisLeases(Client);
-        _channel = new ChangeChannel(Client, _instanceName, _channelName, _self, ModeAsync) { Owner = typeof(CairnRedisCache) };
+        _leases = new RedisLeases(_access);
+        _channel = new ChangeChannel(_access.CreateChanges(_channelName, ModeAsync), _instanceName, _self) { Owner = typeof(CairnRedisCache) };
     }
 
-    /// <summary>Gets the client that the cache uses.</summary>
-    public RedisClient Client { get; }
+    /// <summary>Gets the client that the cache uses; null if it uses an <c>IConnectionMultiplexer</c> of StackExchange.Redis.</summary>
+    public RedisClient? Client => _access.Client;
 
     /// <summary>Gets whether this process currently receives the changes of other processes. False if the cache has no subscriber.</summary>
     public bool IsReceivingChanges => _channel.IsReceiving;
@@ -80,8 +79,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public async Task<byte[]?> GetAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
-        (EntryHead head, byte[]? data) = await Client
-            .SendAsync(EntryLayout.Read, null, ["HMGET", serverKey, "absexp", "sldexp", "data"], 1, token).ConfigureAwait(false);
+        (EntryHead head, byte[]? data) = await _access.ReadAsync(serverKey, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: false, token).ConfigureAwait(false);
@@ -108,8 +106,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         ArgumentNullException.ThrowIfNull(destination);
         string serverKey = ServerKey(key);
-        EntryHead head = await Client
-            .SendAsync(EntryLayout.ReadInto, destination, ["HMGET", serverKey, "absexp", "sldexp", "data"], 1, token).ConfigureAwait(false);
+        EntryHead head = await _access.ReadAsync(serverKey, destination, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: false, token).ConfigureAwait(false);
@@ -162,7 +159,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public async Task RefreshAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
-        EntryHead head = await Client.SendAsync(EntryLayout.ReadHead, null, ["HMGET", serverKey, "absexp", "sldexp"], 1, token).ConfigureAwait(false);
+        EntryHead head = await _access.ReadHeadAsync(serverKey, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: true, token).ConfigureAwait(false);
@@ -190,17 +187,25 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         string leaseKey = EntryLayout.LeaseKey(serverKey);
         if (await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe)
         {
-            await Client.SendManyAsync(
-                Parsers.Transaction, null, [["MULTI"], ["UNLINK", serverKey, leaseKey], Publication(key), ["EXEC"]], serverKey, token).ConfigureAwait(false);
+            try
+            {
+                await _access.TransactAsync([["UNLINK", serverKey, leaseKey], Publication(key)], serverKey, token).ConfigureAwait(false);
+            }
+            catch (RedisServerException refusal) when (refusal.Code is "OOM" or "EXECABORT")
+            {
+                // A server that is out of memory refuses every transaction, even one that only removes.
+                await _access.NumberAsync(["UNLINK", serverKey, leaseKey], 1, token).ConfigureAwait(false);
+                await _access.NumberAsync(Publication(key), -1, token).ConfigureAwait(false);
+            }
         }
         else
         {
             // No transaction here: a server that is out of memory refuses every transaction, even one that only removes.
-            ValueTask<long> endingLease = Client.SendAsync(Parsers.Number, null, ["UNLINK", leaseKey], 1, token);
+            ValueTask<long> endingLease = _access.NumberAsync(["UNLINK", leaseKey], 1, token);
             long removed;
             try
             {
-                removed = await Client.SendAsync(Parsers.Number, null, ["UNLINK", serverKey], 1, token).ConfigureAwait(false);
+                removed = await _access.NumberAsync(["UNLINK", serverKey], 1, token).ConfigureAwait(false);
             }
             finally
             {
@@ -214,15 +219,14 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
     }
 
+    /// <summary>Gets the access to the server, for the health check.</summary>
+    internal IRedisAccess Access => _access;
+
     /// <summary>Closes the connections, unless the caller provided the client.</summary>
     public async ValueTask DisposeAsync()
     {
         await _channel.DisposeAsync().ConfigureAwait(false);
-        await _leases.DisposeAsync().ConfigureAwait(false);
-        if (_isClientOwned)
-        {
-            await Client.DisposeAsync().ConfigureAwait(false);
-        }
+        await _access.DisposeAsync().ConfigureAwait(false);
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
@@ -231,7 +235,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 #pragma warning restore VSTHRD002
 
     async ValueTask ICacheInvalidation.PublishAsync(CacheChange change, CancellationToken cancellationToken) =>
-        await Client.ExecuteAsync(["PUBLISH", _channelName, EntryLayout.Message(change.Sender, change.Key)], cancellationToken).ConfigureAwait(false);
+        await _access.NumberAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), -1, cancellationToken).ConfigureAwait(false);
 
     IDisposable ICacheInvalidation.Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);
 
@@ -249,7 +253,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         await _leases.ReleaseAsync(EntryLayout.LeaseKey(ServerKey(key)), owner, cancellationToken).ConfigureAwait(false);
 
     async ValueTask ICacheLeases.EndAsync(string key, CancellationToken cancellationToken) =>
-        await Client.DeleteAsync(EntryLayout.LeaseKey(ServerKey(key)), cancellationToken).ConfigureAwait(false);
+        await _access.NumberAsync(["DEL", EntryLayout.LeaseKey(ServerKey(key))], 1, cancellationToken).ConfigureAwait(false);
 
     ValueTask<bool> ICacheLeases.WaitForReleaseAsync(string key, CancellationToken cancellationToken) => _channel.WaitForChangeAsync(key, cancellationToken);
 
@@ -264,7 +268,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
 
         RedisArgument[]? publication = await ModeAsync(cancellationToken).ConfigureAwait(false) == ChannelMode.PublishSubscribe
-            ? [_channelName, EntryLayout.Message(_self, key)]
+            ? Publication(key)
             : null;
         return await _leases.TrySetAsync(
             serverKey, EntryLayout.LeaseKey(serverKey), owner, times, value, publication, cancellationToken).ConfigureAwait(false)
@@ -280,7 +284,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         return _instanceName.Length == 0 ? key : _instanceName + key;
     }
 
-    private RedisArgument[] Publication(string key) => ["PUBLISH", _channelName, EntryLayout.Message(_self, key)];
+    private RedisArgument[] Publication(string key) => EntryLayout.Publication(_channelName, _self, key);
 
     private async ValueTask StoreAsync(string key, RedisArgument value, DistributedCacheEntryOptions options, CancellationToken token)
     {
@@ -293,16 +297,12 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
 
         bool publishes = await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe;
-        RedisReply[]? replies = await Client.SendManyAsync(
-            Parsers.Transaction,
-            null,
+        RedisReply[]? replies = await _access.TransactAsync(
             [
-                ["MULTI"],
                 ["HSET", serverKey, "absexp", times.AbsoluteTicks, "sldexp", times.SlidingTicks, "data", value],
                 times.LifeMs is { } life ? ["PEXPIRE", serverKey, life] : ["PERSIST", serverKey],
                 ["UNLINK", EntryLayout.LeaseKey(serverKey)],
                 .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
-                ["EXEC"],
             ],
             serverKey,
             token).ConfigureAwait(false);
@@ -318,8 +318,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         try
         {
-            await Client.SendManyAsync(
-                Parsers.Transaction, null, [["MULTI"], ["SET", serverKey, ""], ["UNLINK", serverKey], ["EXEC"]], serverKey, token).ConfigureAwait(false);
+            await _access.TransactAsync([["SET", serverKey, ""], ["UNLINK", serverKey]], serverKey, token).ConfigureAwait(false);
         }
         catch (RedisServerException refusal) when (refusal.Code is "OOM" or "EXECABORT" && !_channel.IsInUse)
         {
@@ -333,13 +332,13 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         long lifeMs = head.LifeMs(_clock.GetUtcNow());
         try
         {
-            long leftMs = await Client.SendAsync(Parsers.Number, null, ["PTTL", serverKey], 1, token).ConfigureAwait(false);
+            long leftMs = await _access.NumberAsync(["PTTL", serverKey], 1, token).ConfigureAwait(false);
             if (leftMs == -2 || leftMs >= lifeMs - (lifeMs / ExtendAfter) || lifeMs <= 0)
             {
                 return;
             }
 
-            await Client.SendAsync(Parsers.Number, null, ["PEXPIRE", serverKey, lifeMs], 1, token).ConfigureAwait(false);
+            await _access.NumberAsync(["PEXPIRE", serverKey, lifeMs], 1, token).ConfigureAwait(false);
         }
         catch (RedisException) when (!isRequired)
         {
@@ -352,23 +351,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 
     private async ValueTask<ChannelMode> FindModeAsync(CancellationToken cancellationToken)
     {
-        ChannelMode mode = ChannelMode.PublishSubscribe;
-        if (_invalidation != RedisInvalidationMode.PublishSubscribe)
-        {
-            try
-            {
-                // Garnet, and Redis before version 6.2, do not have this command.
-                await Client.ExecuteAsync(["CLIENT", "TRACKINGINFO"], cancellationToken).ConfigureAwait(false);
-                mode = Client.GetHealth().Servers.Any(server => server.ProtocolVersion == 2) ? ChannelMode.RedirectedTracking : ChannelMode.Tracking;
-            }
-            catch (RedisServerException refusal) when (_invalidation == RedisInvalidationMode.Automatic || refusal.Code == "LOADING")
-            {
-                if (refusal.Code == "LOADING")
-                {
-                    throw;
-                }
-            }
-        }
+        ChannelMode mode = await _access.FindModeAsync(_invalidation, cancellationToken).ConfigureAwait(false);
 
         // The first result stays in effect for the life of the cache: writers and listeners must use the same mode.
         return (ChannelMode)(Interlocked.CompareExchange(ref _mode, (int)mode, -1) is var first and >= 0 ? first : (int)mode);
@@ -377,13 +360,13 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 #pragma warning disable VSTHRD002 // The synchronous methods of IDistributedCache block by contract.
     private T Wait<T>(Task<T> task)
     {
-        Client.FlushHeldBack();
+        _access.FlushHeldBack();
         return task.GetAwaiter().GetResult();
     }
 
     private void Wait(Task task)
     {
-        Client.FlushHeldBack();
+        _access.FlushHeldBack();
         task.GetAwaiter().GetResult();
     }
 #pragma warning restore VSTHRD002

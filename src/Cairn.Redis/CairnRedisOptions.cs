@@ -1,3 +1,6 @@
+using Cairn.Redis.Access;
+using Microsoft.Extensions.Logging;
+
 namespace Cairn.Redis;
 
 /// <summary>The server and settings of a <see cref="CairnRedisCache"/>.</summary>
@@ -24,14 +27,19 @@ public sealed class CairnRedisOptions
     /// <summary>Gets or sets how processes receive each other's changes. Default: the best mode that the server supports.</summary>
     public RedisInvalidationMode Invalidation { get; set; }
 
-    internal RedisClient OpenClient(Microsoft.Extensions.Logging.ILogger? logger, out bool isOwned)
+    /// <summary>Gets or sets the access through the client of another package.</summary>
+    internal Func<IRedisAccess>? OtherAccess { get; set; }
+
+    internal IRedisAccess OpenAccess(ILogger? logger)
     {
-        int given = (Configuration is null ? 0 : 1) + (ClientOptions is null ? 0 : 1) + (Client is null ? 0 : 1);
+        int given = (Configuration is null ? 0 : 1) + (ClientOptions is null ? 0 : 1) + (Client is null ? 0 : 1) + (OtherAccess is null ? 0 : 1);
         if (given != 1)
         {
-            throw new InvalidOperationException(
-                $"Exactly one of {nameof(Configuration)}, {nameof(ClientOptions)} and {nameof(Client)} of {nameof(CairnRedisOptions)} has to be set; {given} are. "
-                + "The first is a text such as 'localhost:6379'.");
+            throw new InvalidOperationException(OtherAccess is null
+                ? $"Exactly one of {nameof(Configuration)}, {nameof(ClientOptions)} and {nameof(Client)} of {nameof(CairnRedisOptions)} has to be set; {given} are. "
+                    + "The first is a text such as 'localhost:6379'."
+                : $"The cache uses an IConnectionMultiplexer, so {nameof(Configuration)}, {nameof(ClientOptions)} and {nameof(Client)} of "
+                    + $"{nameof(CairnRedisOptions)} must not be set.");
         }
 
         if (InstanceName is null)
@@ -44,7 +52,15 @@ public sealed class CairnRedisOptions
             throw new InvalidOperationException($"{nameof(Invalidation)} is {Invalidation}, which is no way of invalidation.");
         }
 
-        isOwned = Client is null;
-        return Client ?? (ClientOptions is { } options ? RedisClient.Create(options, logger) : RedisClient.Create(Configuration!, logger));
+        if (OtherAccess is not null)
+        {
+            return Invalidation == RedisInvalidationMode.Tracking
+                ? throw new InvalidOperationException(
+                    $"{nameof(Invalidation)} is {nameof(RedisInvalidationMode.Tracking)}, which an IConnectionMultiplexer does not support.")
+                : OtherAccess();
+        }
+
+        RedisClient client = Client ?? (ClientOptions is { } options ? RedisClient.Create(options, logger) : RedisClient.Create(Configuration!, logger));
+        return new ClientAccess(client, isClientOwned: Client is null);
     }
 }

@@ -56,10 +56,17 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
         _kind = Kind.Number;
     }
 
+    private RedisArgument(string text, Kind kind)
+    {
+        _text = text;
+        _kind = kind;
+    }
+
     private enum Kind : byte
     {
         Bytes = 0,
         Text,
+        Channel,
         Number,
         Pieces,
     }
@@ -115,9 +122,18 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
     /// <inheritdoc/>
     public override string ToString() => Encoding.UTF8.GetString(ToArray());
 
+    /// <summary>Gets whether the argument is the name of a channel. A client can put a prefix before it.</summary>
+    internal bool IsChannel => _kind == Kind.Channel;
+
+    /// <summary>Creates an argument from the name of a channel.</summary>
+    internal static RedisArgument ForChannel(string name) => new(name, Kind.Channel);
+
+    /// <summary>Returns the bytes on the wire, without a copy if the argument was created from bytes.</summary>
+    internal ReadOnlyMemory<byte> ToMemory() => _kind == Kind.Bytes ? _bytes : ToArray();
+
     internal int ByteCount => _kind switch
     {
-        Kind.Text => Encoding.UTF8.GetByteCount((string)_text!),
+        Kind.Text or Kind.Channel => Encoding.UTF8.GetByteCount((string)_text!),
         Kind.Number => DecimalLength(_number),
         Kind.Pieces => checked((int)((ReadOnlySequence<byte>)_text!).Length),
         _ => _bytes.Length,
@@ -141,7 +157,7 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
     {
         switch (_kind)
         {
-            case Kind.Text:
+            case Kind.Text or Kind.Channel:
                 return Encoding.UTF8.GetBytes((string)_text!, destination);
             case Kind.Number:
                 return DecimalText.Format(_number, destination);
@@ -159,7 +175,7 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
     {
         switch (_kind)
         {
-            case Kind.Text:
+            case Kind.Text or Kind.Channel:
                 WriteText(ref writer, (string)_text!);
                 break;
             case Kind.Number:

@@ -1,4 +1,5 @@
 using Cairn.Caching;
+using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
 
@@ -14,8 +15,7 @@ namespace Cairn.Redis;
 /// </remarks>
 public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, IDisposable
 {
-    private readonly RedisClient _client;
-    private readonly bool _isClientOwned;
+    private readonly IRedisAccess _access;
     private readonly string _channelName;
     private readonly ChangeChannel _channel;
 
@@ -26,9 +26,10 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
     public RedisChangeChannel(CairnRedisOptions options, Microsoft.Extensions.Logging.ILogger<RedisChangeChannel>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(options);
-        _client = options.OpenClient(logger, out _isClientOwned);
+        _access = options.OpenAccess(logger);
         _channelName = CairnRedisCache.ChannelNameOf(options.InstanceName);
-        _channel = new ChangeChannel(_client, options.InstanceName, _channelName, Guid.Empty, ModeAsync) { Owner = typeof(CairnRedisCache) };
+        IChangeSource changes = _access.CreateChanges(_channelName, static _ => new(ChannelMode.PublishSubscribe));
+        _channel = new ChangeChannel(changes, options.InstanceName, self: Guid.Empty) { Owner = typeof(RedisChangeChannel) };
     }
 
     /// <inheritdoc/>
@@ -36,7 +37,7 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
 
     /// <inheritdoc/>
     public async ValueTask PublishAsync(CacheChange change, CancellationToken cancellationToken) =>
-        await _client.ExecuteAsync(["PUBLISH", _channelName, EntryLayout.Message(change.Sender, change.Key)], cancellationToken).ConfigureAwait(false);
+        await _access.NumberAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), -1, cancellationToken).ConfigureAwait(false);
 
     /// <inheritdoc/>
     public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);
@@ -45,21 +46,11 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
     public async ValueTask DisposeAsync()
     {
         await _channel.DisposeAsync().ConfigureAwait(false);
-        if (_isClientOwned)
-        {
-            await _client.DisposeAsync().ConfigureAwait(false);
-        }
+        await _access.DisposeAsync().ConfigureAwait(false);
     }
 
     /// <inheritdoc cref="DisposeAsync"/>
 #pragma warning disable VSTHRD002 // A caller of Dispose, instead of DisposeAsync, expects to block.
     public void Dispose() => DisposeAsync().AsTask().GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
-
-    private async ValueTask<ChannelMode> ModeAsync(CancellationToken cancellationToken)
-    {
-        // The client knows the servers only after it has reached one of them.
-        await _client.ConnectAsync(cancellationToken).ConfigureAwait(false);
-        return ChannelMode.PublishSubscribe;
-    }
 }

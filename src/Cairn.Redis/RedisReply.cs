@@ -41,6 +41,12 @@ public sealed class RedisReply
         _ => Text!,
     };
 
+    /// <summary>Creates a reply from what another client received.</summary>
+    internal static RedisReply Of(RedisReplyType type, byte[]? bytes) => bytes is null ? s_null : new() { Type = type, Bytes = bytes };
+
+    /// <inheritdoc cref="Of(RedisReplyType, byte[])"/>
+    internal static RedisReply Of(IReadOnlyList<RedisReply> items) => new() { Type = RedisReplyType.Array, Items = items };
+
     // Copies the element at the reader's current position.
     internal static RedisReply Read(ref RespReplyReader reader)
     {

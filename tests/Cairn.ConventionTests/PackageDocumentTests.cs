@@ -37,7 +37,7 @@ public partial class PackageDocumentTests
         var listed = table.Select(match => match.Groups[1].Value).Distinct(StringComparer.Ordinal).ToList();
 
         Assert.Empty(listed.Except(Packed(), StringComparer.Ordinal));
-        Assert.Equal(9, listed.Count);
+        Assert.Equal(10, listed.Count);
     }
 
     private static List<string> Packed() =>

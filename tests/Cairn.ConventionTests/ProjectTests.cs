@@ -22,6 +22,7 @@ public partial class ProjectTests
         ["Cairn.Clients"] = ["Cairn.Protocol"],
         ["Cairn.Memcached"] = ["Cairn.Protocol", "Cairn.Clients", "Cairn.Caching"],
         ["Cairn.Redis"] = ["Cairn.Protocol", "Cairn.Clients", "Cairn.Caching"],
+        ["Cairn.Redis.StackExchange"] = ["Cairn.Redis"],
         ["Cairn.Server"] = ["Cairn", "Cairn.Protocol"],
         ["Cairn.Dashboard.Pages"] = ["Cairn"],
         ["Cairn.Dashboard"] = ["Cairn.Dashboard.Pages", "Cairn.Server"],
@@ -38,6 +39,7 @@ public partial class ProjectTests
         ["Cairn.Dashboard.Pages"] = ["Cairn.Dashboard", "Cairn.Dashboard.AspNetCore"],
         ["Cairn.FileStore"] = ["Cairn.Cli"],
         ["Cairn.Protocol"] = ["Cairn.Cli", "Cairn.Clients", "Cairn.Memcached", "Cairn.Redis", "Cairn.Server"],
+        ["Cairn.Redis"] = ["Cairn.Redis.StackExchange"],
         ["Cairn.Server"] = ["Cairn.Cli", "Cairn.Dashboard"],
     };
 
@@ -63,6 +65,10 @@ public partial class ProjectTests
         [
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
             "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Logging.Abstractions", "Microsoft.Extensions.Options",
+        ],
+        ["Cairn.Redis.StackExchange"] =
+        [
+            "Microsoft.Extensions.DependencyInjection.Abstractions", "Microsoft.Extensions.Options", "StackExchange.Redis",
         ],
         ["Cairn.FileStore"] =
         [

@@ -40,13 +40,15 @@ internal static class EntryLayout
     /// <summary>Returns the key of an entry's lease. It belongs to the same slot of a Cluster.</summary>
     public static string LeaseKey(string key) => HashSlot.Companion(LeasePrefix, key);
 
-    /// <summary>Returns the message of a change: the sender, 16 bytes, and the key without the instance name in UTF-8.</summary>
-    public static byte[] Message(Guid sender, string key)
+    /// <summary>
+    /// Returns the command that publishes a change. The message is the sender, 16 bytes, and the key without the instance name in UTF-8.
+    /// </summary>
+    public static RedisArgument[] Publication(string channel, Guid sender, string key)
     {
         byte[] message = new byte[16 + Encoding.UTF8.GetByteCount(key)];
         sender.TryWriteBytes(message);
         Encoding.UTF8.GetBytes(key, message.AsSpan(16));
-        return message;
+        return ["PUBLISH", RedisArgument.ForChannel(channel), message];
     }
 
     private static EntryHead ReadTimes(ref RespReplyReader reply)

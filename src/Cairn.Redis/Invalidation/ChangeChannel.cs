@@ -1,7 +1,7 @@
-// Reports the changes of other processes to receivers, and confirms that it still receives them. One loop maintains all servers: it
-// connects, sets up tracking or subscriptions, and sends a PING to each server, more than twice a second.
+// Reports the changes of other processes to receivers, and confirms that it still receives them. One loop maintains the source of changes:
+// it connects, sets up tracking or subscriptions, and asks for a sign of life, more than twice a second.
 //
-//   I1  A heartbeat is reported after every server has answered. Its age counts from before the first PING.
+//   I1  A heartbeat is reported after every server has answered. Its age counts from before the first request.
 //   I2  After any reconnection or change of the set of servers, OnMissed is called before the next heartbeat, and after tracking or
 //       the subscription is set up again.
 //   I3  Receivers are called one at a time (_tell), and never after their subscription has ended.
@@ -9,53 +9,38 @@
 //       and messages name their sender.
 using System.Text;
 using Cairn.Caching;
-using Cairn.Clients.Connections;
-using Cairn.Clients.Nodes;
-using Cairn.Protocol;
 
 namespace Cairn.Redis.Invalidation;
 
 internal sealed class ChangeChannel : IAsyncDisposable
 {
-    private const string RedirectedChannel = "__redis__:invalidate";
-
     // Receivers expect a heartbeat at least twice a second. The interval is shorter, so that one late iteration does not miss that.
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(300);
-    private static readonly TimeSpan s_timeout = TimeSpan.FromSeconds(1);
 
-    private readonly RedisClient _client;
+    private readonly IChangeSource _source;
     private readonly string _instanceName;
-    private readonly string _publishChannel;
     private readonly Guid _self;
-    private readonly Func<CancellationToken, ValueTask<ChannelMode>> _modeOf;
     private readonly Lock _gate = new();
     private readonly Lock _tell = new();
     private readonly SemaphoreSlim _wake = new(0, 1);
     private readonly CancellationTokenSource _end = new();
-    private readonly Dictionary<ServerNode, ServerWatch> _watches = [];
     private readonly KeyWaiters _waiters = new();
     private Subscription[] _subscriptions = [];
     private string[] _prefixes = [];
     private int _prefixVersion;
-    private int _serversVersion;
     private Task? _loop;
     private volatile bool _isReceiving;
     private bool _isDisposed;
 
     /// <summary>Creates a channel. It does nothing before the first subscription.</summary>
-    /// <param name="client">The client whose connections receive the changes.</param>
+    /// <param name="source">The source of the changes. The channel disposes of it.</param>
     /// <param name="instanceName">The prefix of all keys on the server; receivers get keys without it.</param>
-    /// <param name="publishChannel">The Redis channel on which changes are published.</param>
     /// <param name="self">The sender whose messages are ignored; empty to report all messages.</param>
-    /// <param name="modeOf">Returns the mode in which the channel receives changes.</param>
-    public ChangeChannel(
-        RedisClient client, string instanceName, string publishChannel, Guid self, Func<CancellationToken, ValueTask<ChannelMode>> modeOf)
+    public ChangeChannel(IChangeSource source, string instanceName, Guid self)
     {
-        _client = client;
+        _source = source;
         _instanceName = instanceName;
-        _publishChannel = publishChannel;
         _self = self;
-        _modeOf = modeOf;
     }
 
     /// <summary>Gets the type that an <see cref="ObjectDisposedException"/> of the channel names.</summary>
@@ -79,10 +64,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
             UpdatePrefixes();
             if (_loop is null)
             {
-                _client.ClaimTracking(this);
-                _client.Connected += OnConnected;
-                _client.NodesChanged += OnNodesChanged;
-                _client.Pushes += OnPush;
+                _source.Start(this);
                 _loop = Task.Run(RunAsync);
             }
         }
@@ -104,6 +86,62 @@ internal sealed class ChangeChannel : IAsyncDisposable
         return true;
     }
 
+    /// <summary>Lets the loop begin its next iteration now. The source calls this after a reconnection.</summary>
+    public void Wake()
+    {
+        try
+        {
+            _wake.Release();
+        }
+        catch (SemaphoreFullException)
+        {
+            // The loop has been woken already.
+        }
+        catch (ObjectDisposedException)
+        {
+            // The loop has ended.
+        }
+    }
+
+    /// <summary>Reports a change of a key of the server.</summary>
+    public void OnChanged(ReadOnlySpan<byte> serverKey)
+    {
+        string key = Encoding.UTF8.GetString(serverKey);
+        if (key.StartsWith(_instanceName, StringComparison.Ordinal))
+        {
+            Tell(key[_instanceName.Length..], Guid.Empty);
+        }
+    }
+
+    /// <summary>Reports a published change: the sender, 16 bytes, and the key without the instance name.</summary>
+    public void OnMessage(ReadOnlySpan<byte> message)
+    {
+        if (message.Length < 16)
+        {
+            return;
+        }
+
+        var sender = new Guid(message[..16]);
+        if (sender != _self || _self == Guid.Empty)
+        {
+            Tell(Encoding.UTF8.GetString(message[16..]), sender);
+        }
+    }
+
+    /// <summary>Reports that any key may have changed.</summary>
+    public void OnAllChanged()
+    {
+        lock (_tell)
+        {
+            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
+            {
+                subscription.Receiver.OnMissed();
+            }
+        }
+
+        _waiters.WakeAll();
+    }
+
     public async ValueTask DisposeAsync()
     {
         Task? loop;
@@ -122,18 +160,11 @@ internal sealed class ChangeChannel : IAsyncDisposable
 
         if (loop is not null)
         {
-            _client.Connected -= OnConnected;
-            _client.NodesChanged -= OnNodesChanged;
-            _client.Pushes -= OnPush;
-            _client.ReleaseTracking(this);
+            _source.Stop();
             await loop.ConfigureAwait(false);
         }
 
-        foreach (ServerWatch watch in _watches.Values)
-        {
-            await watch.DisposeAsync().ConfigureAwait(false);
-        }
-
+        await _source.DisposeAsync().ConfigureAwait(false);
         _wake.Dispose();
         _end.Dispose();
     }
@@ -168,63 +199,20 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    private void OnConnected(ServerNode node, ServerConnection connection) => Wake();
-
-    private void OnNodesChanged()
-    {
-        Interlocked.Increment(ref _serversVersion);
-        Wake();
-    }
-
-    private void Wake()
-    {
-        try
-        {
-            _wake.Release();
-        }
-        catch (SemaphoreFullException)
-        {
-            // The loop has been woken already.
-        }
-        catch (ObjectDisposedException)
-        {
-            // The loop has ended.
-        }
-    }
-
     private async Task RunAsync()
     {
         bool hasMissed = true;
-        int serversVersion = -1;
         while (!_end.IsCancellationRequested)
         {
             long startedAt = TimeProvider.System.GetTimestamp();
             try
             {
-                ChannelMode mode = await _modeOf(_end.Token).ConfigureAwait(false);
-                int version = Volatile.Read(ref _serversVersion);
-                ServerWatch[] watches = await MatchServersAsync().ConfigureAwait(false);
-                hasMissed |= version != serversVersion;
-                serversVersion = version;
                 (string[] prefixes, int prefixVersion) = Prefixes();
-
-                // Each watch reports its own missed changes, even if another watch fails.
-                await Task.WhenAll(watches.Select(async watch =>
+                SourceState state = await _source.TendAsync(prefixes, prefixVersion, _end.Token).ConfigureAwait(false);
+                hasMissed |= state != SourceState.Live;
+                if (prefixes.Length > 0 && state != SourceState.Changing)
                 {
-                    if (await watch.TendAsync(
-                        mode,
-                        prefixes,
-                        prefixVersion,
-                        mode == ChannelMode.RedirectedTracking ? RedirectedChannel : _publishChannel,
-                        s_timeout,
-                        _end.Token).ConfigureAwait(false))
-                    {
-                        Volatile.Write(ref hasMissed, true);
-                    }
-                })).ConfigureAwait(false);
-                if (prefixes.Length > 0 && version == Volatile.Read(ref _serversVersion))
-                {
-                    TellAlive(Volatile.Read(ref hasMissed), TimeProvider.System.GetElapsedTime(startedAt));
+                    TellAlive(hasMissed, TimeProvider.System.GetElapsedTime(startedAt));
                     hasMissed = false;
                     _isReceiving = true;
                 }
@@ -234,7 +222,6 @@ internal sealed class ChangeChannel : IAsyncDisposable
                 // Without heartbeats, receivers soon stop trusting their entries. The connection logs the failure.
                 _isReceiving = false;
                 _waiters.WakeAll();
-                _client.RefreshTopology();
             }
 
             try
@@ -259,26 +246,6 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    private async ValueTask<ServerWatch[]> MatchServersAsync()
-    {
-        IReadOnlyCollection<ServerNode> nodes = _client.Nodes;
-        foreach (ServerNode gone in _watches.Keys.Where(node => !nodes.Contains(node)).ToList())
-        {
-            await _watches[gone].DisposeAsync().ConfigureAwait(false);
-            _watches.Remove(gone);
-        }
-
-        foreach (ServerNode node in nodes)
-        {
-            if (!_watches.ContainsKey(node))
-            {
-                _watches.Add(node, new ServerWatch(_client, node, OnPush));
-            }
-        }
-
-        return [.. _watches.Values];
-    }
-
     private void TellAlive(bool hasMissed, TimeSpan age)
     {
         lock (_tell)
@@ -300,79 +267,8 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
     }
 
-    // From a server that tracks keys:   invalidate [key, ...]   or null in place of the keys, which means all keys
-    // From a subscription:              message channel text
-    private void OnPush(ServerConnection connection, ReadOnlySpan<byte> message)
+    private void Tell(string key, Guid sender)
     {
-        var push = new RespReplyReader(message);
-        push.Read();
-        if (!push.Read())
-        {
-            return;
-        }
-
-        if (push.Value.SequenceEqual("invalidate"u8))
-        {
-            ReadKeys(ref push);
-        }
-        else if (push.Value.SequenceEqual("message"u8) && push.Read())
-        {
-            if (push.Value.SequenceEqual("__redis__:invalidate"u8))
-            {
-                ReadKeys(ref push);
-            }
-            else if (Encoding.UTF8.GetString(push.Value) == _publishChannel && push.Read())
-            {
-                ReadMessage(push.Value);
-            }
-        }
-    }
-
-    private void ReadKeys(ref RespReplyReader push)
-    {
-        if (!push.Read())
-        {
-            return;
-        }
-
-        if (push.IsNull)
-        {
-            TellMissed();
-            return;
-        }
-
-        for (int left = push.Count; left > 0 && push.Read(); left--)
-        {
-            Tell(Encoding.UTF8.GetString(push.Value), Guid.Empty, hasInstanceName: true);
-        }
-    }
-
-    private void ReadMessage(ReadOnlySpan<byte> message)
-    {
-        if (message.Length < 16)
-        {
-            return;
-        }
-
-        var sender = new Guid(message[..16]);
-        if (sender != _self || _self == Guid.Empty)
-        {
-            Tell(Encoding.UTF8.GetString(message[16..]), sender, hasInstanceName: false);
-        }
-    }
-
-    private void Tell(string key, Guid sender, bool hasInstanceName)
-    {
-        if (hasInstanceName)
-        {
-            if (!key.StartsWith(_instanceName, StringComparison.Ordinal))
-            {
-                return;
-            }
-
-            key = key[_instanceName.Length..];
-        }
-
         lock (_tell)
         {
             foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
@@ -385,19 +281,6 @@ internal sealed class ChangeChannel : IAsyncDisposable
         }
 
         _waiters.Wake(key);
-    }
-
-    private void TellMissed()
-    {
-        lock (_tell)
-        {
-            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
-            {
-                subscription.Receiver.OnMissed();
-            }
-        }
-
-        _waiters.WakeAll();
     }
 
     private sealed class Subscription(ChangeChannel channel, string keyPrefix, ICacheChangeReceiver receiver) : IDisposable

@@ -1,14 +1,12 @@
 // Leases are separate keys, set with SET NX PX to the owner's text. Only a caller that knows the text can renew, release or use the lease.
-// If the server runs scripts, each operation is one atomic step and one round trip. Otherwise GuardConnections needs two round trips.
+// If the server runs scripts, each operation is one atomic step and one round trip. Otherwise TryTransactAsync needs two round trips.
 using Cairn.Caching;
 using Cairn.Clients.Caches;
-using Cairn.Clients.Connections;
-using Cairn.Redis.Entries;
-using Cairn.Redis.Resp;
+using Cairn.Redis.Access;
 
 namespace Cairn.Redis.Leasing;
 
-internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
+internal sealed class RedisLeases(IRedisAccess access)
 {
     // KEYS: the entry, its lease. Returns 1 if the lease is acquired, 0 if another owner holds it, 2 if the entry has a value.
     private static readonly ServerScript s_acquire = new(
@@ -28,7 +26,6 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
         + "if ARGV[5] == '-1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[5]) end "
         + "redis.call('DEL', KEYS[2]) if ARGV[6] then redis.call('PUBLISH', ARGV[6], ARGV[7]) end return 1");
 
-    private readonly GuardConnections _guards = new(client);
     private volatile bool _hasNoScripts;
 
     public async ValueTask<CacheLeaseStatus> TryAcquireAsync(
@@ -39,7 +36,7 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
         {
             try
             {
-                return await s_acquire.RunAsync(client, [key, leaseKey], [owner, durationMs, onlyIfMissing ? 1 : 0], cancellationToken).ConfigureAwait(false) switch
+                return await s_acquire.RunAsync(access, [key, leaseKey], [owner, durationMs, onlyIfMissing ? 1 : 0], cancellationToken).ConfigureAwait(false) switch
                 {
                     1 => CacheLeaseStatus.Acquired,
                     2 => CacheLeaseStatus.HasValue,
@@ -52,12 +49,8 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
             }
         }
 
-        RedisReply[]? replies = await client.SendManyAsync(
-            Parsers.Transaction,
-            null,
-            [["MULTI"], ["EXISTS", key], ["SET", leaseKey, owner, "NX", "PX", durationMs], ["EXEC"]],
-            leaseKey,
-            cancellationToken).ConfigureAwait(false);
+        RedisReply[]? replies = await access.TransactAsync(
+            [["EXISTS", key], ["SET", leaseKey, owner, "NX", "PX", durationMs]], leaseKey, cancellationToken).ConfigureAwait(false);
         bool isGiven = replies is [_, { IsNull: false }];
         if (onlyIfMissing && replies is [{ Integer: > 0 }, _])
         {
@@ -81,7 +74,7 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
     public ValueTask<bool> ReleaseAsync(string leaseKey, string owner, CancellationToken cancellationToken) =>
         ChangeIfHeldAsync(s_release, [leaseKey], [owner], leaseKey, owner, [["DEL", leaseKey]], cancellationToken);
 
-    /// <summary>Writes an entry and ends the lease, if the owner holds it.</summary>
+    /// <summary>Writes an entry, ends the lease and sends the publication, if the owner holds the lease.</summary>
     public ValueTask<bool> TrySetAsync(
         string key, string leaseKey, string owner, EntryTimes times, ReadOnlyMemory<byte> data, RedisArgument[]? publication, CancellationToken cancellationToken)
     {
@@ -90,19 +83,17 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
             ["HSET", key, "absexp", times.AbsoluteTicks, "sldexp", times.SlidingTicks, "data", data],
             times.LifeMs is { } life ? ["PEXPIRE", key, life] : ["PERSIST", key],
             ["DEL", leaseKey],
-            .. publication is null ? Array.Empty<RedisArgument[]>() : [["PUBLISH", .. publication]],
+            .. publication is null ? Array.Empty<RedisArgument[]>() : [publication],
         ];
         return ChangeIfHeldAsync(
             s_set,
             [key, leaseKey],
-            [owner, times.AbsoluteTicks, times.SlidingTicks, data, times.LifeMs ?? -1, .. publication ?? []],
+            [owner, times.AbsoluteTicks, times.SlidingTicks, data, times.LifeMs ?? -1, .. publication is null ? [] : publication[1..]],
             leaseKey,
             owner,
             changes,
             cancellationToken);
     }
-
-    public ValueTask DisposeAsync() => _guards.DisposeAsync();
 
     private async ValueTask<bool> ChangeIfHeldAsync(
         ServerScript script, RedisArgument[] keys, RedisArgument[] arguments, string leaseKey, string owner, RedisArgument[][] changes, CancellationToken cancellationToken)
@@ -111,7 +102,7 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
         {
             try
             {
-                return await script.RunAsync(client, keys, arguments, cancellationToken).ConfigureAwait(false) == 1;
+                return await script.RunAsync(access, keys, arguments, cancellationToken).ConfigureAwait(false) == 1;
             }
             catch (RedisServerException error) when (ServerScript.IsRefusal(error))
             {
@@ -119,6 +110,6 @@ internal sealed class RedisLeases(RedisClient client) : IAsyncDisposable
             }
         }
 
-        return await _guards.TryChangeAsync(leaseKey, owner, changes, cancellationToken).ConfigureAwait(false);
+        return await access.TryTransactAsync(leaseKey, owner, changes, cancellationToken).ConfigureAwait(false);
     }
 }

@@ -1,5 +1,5 @@
 using Cairn.Redis;
-using Cairn.Redis.Entries;
+using Cairn.Redis.Registration;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace Microsoft.Extensions.DependencyInjection;
@@ -23,6 +23,6 @@ public static class CairnRedisHealthChecksBuilderExtensions
     {
         ArgumentNullException.ThrowIfNull(builder);
         return builder.Add(new HealthCheckRegistration(
-            name, services => new RedisHealthCheck(services.GetRequiredService<CairnRedisCache>().Client), failureStatus, tags));
+            name, services => new RedisHealthCheck(services.GetRequiredService<CairnRedisCache>().Access), failureStatus, tags));
     }
 }

@@ -16,6 +16,7 @@ using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
+using StackExchange.Redis;
 
 namespace Cairn.DocumentTests.Samples;
 
@@ -113,6 +114,42 @@ public sealed class RegistrationSamples : SampleTest
         builder.Services.AddCairnHybridCache();
 
         Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
+    public void Redis_over_the_applications_multiplexer()
+    {
+        builder.Services.AddSingleton<IConnectionMultiplexer>(_ => ConnectionMultiplexer.Connect("redis.internal:6379,ssl=true"));
+        builder.Services.AddCairnRedis(services => services.GetRequiredService<IConnectionMultiplexer>(), o => o.InstanceName = "bookshop:");
+        builder.Services.AddCairnHybridCache();
+
+        Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
+    public void Redis_over_a_multiplexer_of_the_package()
+    {
+        builder.Services.AddSingleton<IConnectionMultiplexer>(_ => ConnectionMultiplexer.Connect("redis.internal:6379"));
+        builder.Services.AddCairnRedis(services => services.GetRequiredService<IConnectionMultiplexer>(), o => o.InstanceName = "bookshop:");
+        builder.Services.AddCairnHybridCache();
+
+        Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
+    public void Redis_over_a_multiplexer_that_connects_asynchronously()
+    {
+        builder.Services.AddCairnRedis(async _ => await ConnectionMultiplexer.ConnectAsync("redis.internal:6379,ssl=true"), o => o.InstanceName = "bookshop:");
+
+        Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
+    public void Messages_over_the_applications_multiplexer()
+    {
+        builder.Services.AddCairnRedisInvalidation(services => services.GetRequiredService<IConnectionMultiplexer>(), o => o.InstanceName = "bookshop:");
+
+        Assert.True(Has<RedisChangeChannel>());
     }
 
     [Fact]

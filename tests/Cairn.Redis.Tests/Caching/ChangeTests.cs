@@ -16,6 +16,9 @@ public sealed class ChangeTests
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Redis2Publishing)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.Multiplexer2)]
+    [InlineData(ServerKind.CairnMultiplexer)]
     public async Task Changes_of_others_are_told_and_own_ones_are_not(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -47,6 +50,8 @@ public sealed class ChangeTests
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.Redis2)]
     [InlineData(ServerKind.RedisPublishing)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.Multiplexer2)]
     public async Task After_a_cut_connection_what_was_missed_is_told_before_the_next_heartbeat(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -65,19 +70,21 @@ public sealed class ChangeTests
         Assert.DoesNotContain(false, receiver.BeatAfterMissed);
     }
 
-    [RequiresToolFact("redis-server")]
-    public async Task Frozen_server_gives_no_heartbeats_and_a_thawed_one_does()
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Multiplexer)]
+    public async Task Frozen_server_gives_no_heartbeats_and_a_thawed_one_does(ServerKind kind)
     {
-        using var server = RedisServer.Start();
-        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var mine = new CairnRedisCache(server.Options(instanceName: ""));
         var receiver = new RecordingReceiver();
         using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("", receiver);
         await Eventually.TrueAsync(() => receiver.Heartbeats > 0, "a heartbeat");
 
-        ProcessSignals.Stop(server.ProcessId);
+        ProcessSignals.Stop(server.Redis!.ProcessId);
         await Eventually.TrueAsync(() => !mine.IsReceivingChanges, "that nothing is heard");
         int heartbeats = receiver.Heartbeats;
-        ProcessSignals.Continue(server.ProcessId);
+        ProcessSignals.Continue(server.Redis!.ProcessId);
 
         await Eventually.TrueAsync(() => receiver.Heartbeats > heartbeats, "another heartbeat");
     }
@@ -97,13 +104,14 @@ public sealed class ChangeTests
         await Eventually.TrueAsync(() => receiver.Missed > 1, "the missed changes");
     }
 
-    [RequiresToolFact("redis-server")]
-    public async Task Channel_alone_tells_changes_with_their_sender()
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Multiplexer)]
+    public async Task Channel_alone_tells_changes_with_their_sender(ServerKind kind)
     {
-        using var server = RedisServer.Start();
-        var options = new CairnRedisOptions { Configuration = server.Address, InstanceName = "shop:" };
-        await using var mine = new RedisChangeChannel(options);
-        await using var other = new RedisChangeChannel(options);
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var mine = new RedisChangeChannel(server.Options());
+        await using var other = new RedisChangeChannel(server.Options());
         var receiver = new RecordingReceiver();
         using IDisposable subscription = mine.Subscribe("books:", receiver);
         await Eventually.TrueAsync(() => receiver.Heartbeats > 0, "a heartbeat");

@@ -5,8 +5,14 @@ using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Redis.Tests.Caching;
 
+/// <summary>The hybrid cache over the client of Cairn.Redis.</summary>
+public sealed class HybridOverOwnClientTests() : HybridOverRedisTests(ServerKind.Redis);
+
+/// <summary>The hybrid cache over a multiplexer of StackExchange.Redis.</summary>
+public sealed class HybridOverMultiplexerTests() : HybridOverRedisTests(ServerKind.Multiplexer);
+
 /// <summary>The hybrid cache over a Redis server to which it is still connecting, or that does not answer any more.</summary>
-public sealed class HybridOverRedisTests
+public abstract class HybridOverRedisTests(ServerKind client)
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
 
@@ -30,8 +36,8 @@ public sealed class HybridOverRedisTests
     [InlineData(true)]
     public async Task Second_caller_shares_the_factory_of_a_first_who_cancels_while_the_connection_is_set_up(bool isHeardInBetween)
     {
-        using var server = RedisServer.Start();
-        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
         await using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });
         var released = new TaskCompletionSource<string>(TaskCreationOptions.RunContinuationsAsynchronously);
         using var cancellation = new CancellationTokenSource();
@@ -68,18 +74,18 @@ public sealed class HybridOverRedisTests
     {
         foreach (bool isInUse in new[] { false, true })
         {
-            using var server = RedisServer.Start();
-            await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+            await using SharedServer server = await SharedServer.StartAsync(client);
+            await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
             if (!isInUse)
             {
-                ProcessSignals.Stop(server.ProcessId);
+                ProcessSignals.Stop(server.Redis!.ProcessId);
             }
 
             await using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis });
             if (isInUse)
             {
                 await cache.GetOrCreateAsync("used", _ => new ValueTask<string>("made"), tags: ["used"]);
-                ProcessSignals.Stop(server.ProcessId);
+                ProcessSignals.Stop(server.Redis!.ProcessId);
             }
 
             for (int i = 0; i < 3; i++)
@@ -89,7 +95,7 @@ public sealed class HybridOverRedisTests
                 Assert.InRange(Stopwatch.GetElapsedTime(startedAt), TimeSpan.Zero, s_longest);
             }
 
-            ProcessSignals.Continue(server.ProcessId);
+            ProcessSignals.Continue(server.Redis!.ProcessId);
         }
     }
 
@@ -99,6 +105,9 @@ public sealed class HybridOverRedisTests
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Redis2Publishing)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.Multiplexer2)]
+    [InlineData(ServerKind.CairnMultiplexer)]
     public async Task Removal_reaches_a_value_that_only_another_machines_memory_holds(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -115,15 +124,15 @@ public sealed class HybridOverRedisTests
     [RequiresToolFact("redis-server")]
     public async Task Removal_that_a_server_without_memory_cannot_tell_others_is_told_when_it_can()
     {
-        using var server = RedisServer.Start();
-        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
-        await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
+        await using var other = new CairnRedisCache(server.Options(instanceName: ""));
         await using CairnHybridCache cache = await HoldAsync(redis, "key");
         await using CairnHybridCache otherCache = await HoldAsync(other, "any");
-        server.Cli("CONFIG", "SET", "maxmemory", "1");
+        server.Redis!.Cli("CONFIG", "SET", "maxmemory", "1");
 
         await otherCache.RemoveAsync("key");
-        server.Cli("CONFIG", "SET", "maxmemory", "0");
+        server.Redis!.Cli("CONFIG", "SET", "maxmemory", "0");
 
         await UntilGoneAsync(cache, "key");
     }
@@ -131,10 +140,10 @@ public sealed class HybridOverRedisTests
     [RequiresToolFact("redis-server")]
     public async Task Cache_that_shares_no_memory_removes_from_a_server_without_memory()
     {
-        using var server = RedisServer.Start();
-        await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
         await redis.SetAsync("key", "value"u8.ToArray(), new());
-        server.Cli("CONFIG", "SET", "maxmemory", "1");
+        server.Redis!.Cli("CONFIG", "SET", "maxmemory", "1");
 
         await redis.RemoveAsync("key");
         await redis.RemoveAsync("key");

@@ -37,6 +37,9 @@ public sealed class LeaseTests
     [InlineData(ServerKind.Redis2)]
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.Multiplexer2)]
+    [InlineData(ServerKind.CairnMultiplexer)]
     public async Task Lease_is_one_owners_until_it_gives_it_back(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -59,6 +62,8 @@ public sealed class LeaseTests
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.CairnMultiplexer)]
     public async Task Value_is_set_with_the_lease_and_not_after_it_was_lost(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -82,6 +87,8 @@ public sealed class LeaseTests
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
+    [InlineData(ServerKind.CairnMultiplexer)]
     public async Task Lease_ends_by_itself(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
@@ -94,12 +101,14 @@ public sealed class LeaseTests
             async () => await leases.TryAcquireAsync("key", "you", s_long, true, default) == CacheLeaseStatus.Acquired, "the end of the lease");
     }
 
-    [RequiresToolFact("redis-server")]
-    public async Task Who_waits_for_a_lease_is_woken_by_the_value()
+    [RequiresToolTheory("redis-server")]
+    [InlineData(ServerKind.Redis)]
+    [InlineData(ServerKind.Multiplexer)]
+    public async Task Who_waits_for_a_lease_is_woken_by_the_value(ServerKind kind)
     {
-        using var server = RedisServer.Start();
-        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
-        await using var other = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using SharedServer server = await SharedServer.StartAsync(kind);
+        await using var mine = new CairnRedisCache(server.Options(instanceName: ""));
+        await using var other = new CairnRedisCache(server.Options(instanceName: ""));
         var receiver = new RecordingReceiver();
         using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("", receiver);
         await Eventually.TrueAsync(() => mine.IsReceivingChanges, "that changes are heard");

@@ -29,6 +29,7 @@ public sealed class HybridRedisTests(ITestOutputHelper output)
     [InlineData(ServerKind.Redis2)]
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Cairn)]
+    [InlineData(ServerKind.Multiplexer)]
     public async Task No_machine_reads_what_is_older_than_the_bound(ServerKind kind)
     {
         var torture = new TortureRun(output);

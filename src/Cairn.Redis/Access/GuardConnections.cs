@@ -4,7 +4,7 @@ using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Redis.Resp;
 
-namespace Cairn.Redis.Leasing;
+namespace Cairn.Redis.Access;
 
 internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 {

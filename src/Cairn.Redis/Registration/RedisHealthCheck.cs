@@ -1,15 +1,16 @@
+using Cairn.Redis.Access;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
-namespace Cairn.Redis.Entries;
+namespace Cairn.Redis.Registration;
 
 /// <summary>A health check that sends a PING to each server.</summary>
-internal sealed class RedisHealthCheck(RedisClient client) : IHealthCheck
+internal sealed class RedisHealthCheck(IRedisAccess access) : IHealthCheck
 {
     public async Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)
     {
         try
         {
-            TimeSpan time = await client.PingAsync(cancellationToken).ConfigureAwait(false);
+            TimeSpan time = await access.PingAsync(cancellationToken).ConfigureAwait(false);
             return HealthCheckResult.Healthy(data: new Dictionary<string, object>(StringComparer.Ordinal) { ["pingMs"] = time.TotalMilliseconds });
         }
         catch (RedisException failure)

@@ -2,7 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Cairn.Redis.Leasing;
+namespace Cairn.Redis.Access;
 
 /// <summary>A script that the server executes atomically. After the first execution, the client refers to it by its digest.</summary>
 internal sealed class ServerScript
@@ -20,7 +20,7 @@ internal sealed class ServerScript
 
     /// <summary>Executes the script. In a Cluster, all keys must belong to one slot.</summary>
     /// <returns>The number that the script returns.</returns>
-    public async ValueTask<long> RunAsync(RedisClient client, RedisArgument[] keys, RedisArgument[] arguments, CancellationToken cancellationToken)
+    public async ValueTask<long> RunAsync(IRedisAccess access, RedisArgument[] keys, RedisArgument[] arguments, CancellationToken cancellationToken)
     {
         try
         {
@@ -31,8 +31,8 @@ internal sealed class ServerScript
             return await RunAsync("EVAL", Text).ConfigureAwait(false);
         }
 
-        ValueTask<long> RunAsync(string command, string script) => client.SendAsync(
-            Resp.Parsers.Number, null, [command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
+        ValueTask<long> RunAsync(string command, string script) =>
+            access.NumberAsync([command, script, keys.Length, .. keys, .. arguments], 3, cancellationToken);
     }
 
     /// <summary>Returns whether an error means that the server runs no scripts, or none for this user.</summary>

@@ -43,7 +43,7 @@ internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePol
     {
         if (context.AllowCacheStorage && context.Tags.Count > 0 && context.HttpContext.Features.Get<RequestEpoch>() is { } request)
         {
-            Announce(context.HttpContext.Response, PathOf(context), request.Begun);
+            Action withdraw = Announce(context.HttpContext.Response, PathOf(context), request.Begun);
             foreach (string tag in context.Tags)
             {
                 // The store rejects text that cannot be a tag.
@@ -51,6 +51,7 @@ internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePol
                 {
                     context.AllowCacheStorage = false;
                     store.CountOvertaken();
+                    withdraw();
                     break;
                 }
             }
@@ -61,14 +62,27 @@ internal sealed class EpochPolicy(CairnOutputCacheStore store) : IOutputCachePol
 
     private static string PathOf(OutputCacheContext context) => context.HttpContext.Request.Path.Value ?? "";
 
-    // The callback is registered first: a response that is added is also removed.
-    private void Announce(HttpResponse response, string path, Epoch begun)
+    // Returns the action that removes the response before it is complete. The callback is registered first: a response that is added is also removed.
+    private Action Announce(HttpResponse response, string path, Epoch begun)
     {
+        bool isAdded = false;
         response.OnCompleted(() =>
         {
-            _sent.Remove(path);
+            Withdraw();
             return Task.CompletedTask;
         });
         _sent.Add(path, begun);
+        isAdded = true;
+        return Withdraw;
+
+        // One request runs both calls, one after the other.
+        void Withdraw()
+        {
+            if (isAdded)
+            {
+                isAdded = false;
+                _sent.Remove(path);
+            }
+        }
     }
 }

@@ -6,8 +6,8 @@ namespace Cairn.Caching.AspNetCore.Tagging;
 // response does not pass through the store. If a tag is evicted after the check, a request that begins after the eviction must not receive that
 // response, and no policy can refuse it. So such a request uses a cache key of its own (EpochPolicy).
 //
-//   I1  A response is added before its tags are checked and is removed after its request is complete. So every response that passed the check and can
-//       still be shared is here.
+//   I1  A response is added before its tags are checked. It is removed when the check fails, or else after its request is complete. So every response
+//       that passed the check and can still be shared is here.
 //   I2  A path has the epoch of the first of its responses that are here. A request of the same epoch began after the same evictions, so it may share
 //       the response.
 internal sealed class ResponsesBeingSent

@@ -1,4 +1,5 @@
 using System.Net;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.OutputCaching;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -127,9 +128,16 @@ public sealed class OutputCachingTests : IDisposable
     [Fact]
     public async Task Request_that_waited_for_a_response_that_was_overtaken_gets_one_of_its_own()
     {
-        await using Bookshop shop = await StartAsync();
+        using var hasBegun = new SemaphoreSlim(0);
         using var isMaking = new SemaphoreSlim(0);
         using var mayFinish = new SemaphoreSlim(0);
+        await using Bookshop shop = await StartAsync(caching => caching.AddBasePolicy(new LaterPolicy(onRequest: request =>
+        {
+            if (request.Path == "/gated")
+            {
+                hasBegun.Release();
+            }
+        })));
         shop.Gate = async () =>
         {
             isMaking.Release();
@@ -137,9 +145,11 @@ public sealed class OutputCachingTests : IDisposable
         };
 
         Task<string> overtaken = shop.GetAsync("/gated");
+        await hasBegun.WaitAsync();
         await isMaking.WaitAsync();
         await EvictAsync(shop, "books");
         Task<string> waiting = shop.GetAsync("/gated");
+        await hasBegun.WaitAsync();
         mayFinish.Release(2);
 
         string[] responses = await Task.WhenAll(overtaken, waiting);
@@ -148,12 +158,55 @@ public sealed class OutputCachingTests : IDisposable
     }
 
     [Fact]
+    public async Task Response_is_stored_while_the_request_of_an_overtaken_one_is_not_complete()
+    {
+        using var isMaking = new SemaphoreSlim(0);
+        using var mayFinish = new SemaphoreSlim(0);
+        using var isCompleting = new SemaphoreSlim(0);
+        using var mayComplete = new SemaphoreSlim(0);
+        bool isHeld = true;
+        await using Bookshop shop = await StartAsync(caching => caching.AddBasePolicy(new LaterPolicy(onResponseAsync: context =>
+        {
+            if (Volatile.Read(ref isHeld) && context.HttpContext.Request.Path == "/gated")
+            {
+                // Callbacks run in reverse order, so this one holds back those that were registered before.
+                context.HttpContext.Response.OnCompleted(() =>
+                {
+                    isCompleting.Release();
+                    return mayComplete.WaitAsync();
+                });
+            }
+
+            return Task.CompletedTask;
+        })));
+        shop.Gate = async () =>
+        {
+            isMaking.Release();
+            await mayFinish.WaitAsync();
+        };
+        Task<string> overtaken = shop.GetAsync("/gated");
+        await isMaking.WaitAsync();
+        await EvictAsync(shop, "books");
+        mayFinish.Release();
+        await isCompleting.WaitAsync();
+        Volatile.Write(ref isHeld, false);
+        shop.Gate = () => Task.CompletedTask;
+
+        string next = await shop.GetAsync("/gated");
+        string later = await shop.GetAsync("/gated");
+        mayComplete.Release();
+
+        Assert.NotEqual(await overtaken, next);
+        Assert.Equal(next, later);
+    }
+
+    [Fact]
     public async Task Request_that_begins_after_an_eviction_does_not_share_a_response_whose_tags_were_checked_before_it()
     {
         using var isChecked = new SemaphoreSlim(0);
         using var mayFinish = new SemaphoreSlim(0);
         bool isGated = true;
-        await using Bookshop shop = await StartAsync(caching => caching.AddBasePolicy(new LaterPolicy(async () =>
+        await using Bookshop shop = await StartAsync(caching => caching.AddBasePolicy(new LaterPolicy(onResponseAsync: async _ =>
         {
             if (Volatile.Read(ref isGated))
             {
@@ -310,13 +363,19 @@ public sealed class OutputCachingTests : IDisposable
         options.FlushOnClose = false;
     }
 
-    // Policies are called in the order in which they were added. So this one is called after the tags of a response were checked.
-    private sealed class LaterPolicy(Func<Task> waitAsync) : IOutputCachePolicy
+    // Policies are called in the order in which they were added. So this one is called after a request got its epoch, and after the tags of a response
+    // were checked.
+    private sealed class LaterPolicy(Action<HttpRequest>? onRequest = null, Func<OutputCacheContext, Task>? onResponseAsync = null) : IOutputCachePolicy
     {
-        public ValueTask CacheRequestAsync(OutputCacheContext context, CancellationToken cancellation) => ValueTask.CompletedTask;
+        public ValueTask CacheRequestAsync(OutputCacheContext context, CancellationToken cancellation)
+        {
+            onRequest?.Invoke(context.HttpContext.Request);
+            return ValueTask.CompletedTask;
+        }
 
         public ValueTask ServeFromCacheAsync(OutputCacheContext context, CancellationToken cancellation) => ValueTask.CompletedTask;
 
-        public ValueTask ServeResponseAsync(OutputCacheContext context, CancellationToken cancellation) => new(waitAsync());
+        public ValueTask ServeResponseAsync(OutputCacheContext context, CancellationToken cancellation) =>
+            onResponseAsync is null ? ValueTask.CompletedTask : new ValueTask(onResponseAsync(context));
     }
 }

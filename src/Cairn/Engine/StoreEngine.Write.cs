@@ -451,11 +451,10 @@ internal sealed unsafe partial class StoreEngine
         {
             return PartitionBlock.LogMain;
         }
-        else if (_ghosts.Remove(key.Place))
+        else if (_policy.BeginsInMain(partition, key.Place))
         {
             // The caller keeps this flag, because it may have to make room and call again.
             isReturning = true;
-            partition->GhostHits++;
             return PartitionBlock.LogMain;
         }
 

@@ -3,6 +3,7 @@ using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Eviction;
+using Cairn.Eviction.SegmentedFifo;
 using Cairn.Keys;
 using Cairn.Leasing;
 using Cairn.Platform;
@@ -40,7 +41,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     private readonly SegmentPool _pool;
     private readonly SegmentLog _log;
     private readonly SegmentEvictor _evictor;
-    private readonly GhostTable _ghosts;
+    private readonly EvictionPolicy _policy;
     private readonly CollectionBudgets _budgets;
     private readonly LeaseSignal _leases;
     private readonly LargeRuns _runs;
@@ -65,13 +66,13 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         _recovery = new PartitionRecovery(memory, _pool, new LogRedo(memory, WriteAhead));
         _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery, WriteAhead);
         _log = new SegmentLog(memory, _pool);
-        _ghosts = new GhostTable(memory);
+        _policy = new SegmentedFifoPolicy(memory, _pool);
         _leases = new LeaseSignal(platform);
         _growth = new StoreGrowth(memory);
         _budgets = new CollectionBudgets(memory);
         _departures = new EntryDepartures(memory, clock);
         _evictor = new SegmentEvictor(
-            memory, _pool, _log, _ghosts, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth, _departures);
+            memory, _pool, _log, _policy, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth, _departures);
         _runs = new LargeRuns(memory, _owners, this, _evictor, _growth, clock);
         _hits = new HitCounters(memory.PartitionCount);
     }

@@ -37,19 +37,12 @@ internal enum VictimMode : uint
     Yield = 3,
 }
 
-// Eviction by segment, after S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction",
-// SOSP 2023), with logs instead of queues of objects.
-//
-//   new key --> small log --used since--> main log --used since, repeatedly--> main log
-//                  |                         |
-//                  +--not used--> ghost      +--not used--> evicted
-//                                   |
-//   returning key <-----------------+ --> main log
+// Eviction by segment: the mechanism. An EvictionPolicy decides which segment is next and which of its entries survive.
 //
 // Each put evicts a few entries of a segment, the victim, so that no put waits for a whole segment. The victim is:
 //   - a segment whose entries have all expired or been cleared: every slot is cleared;
 //   - else a segment that is mostly garbage (overwritten or removed entries): its live entries are copied, used or not;
-//   - else the oldest segment of the small log if this log has more than a tenth of the segments; else the oldest of the main log.
+//   - else the segment that the policy chooses: the entries that the policy calls used are copied.
 //
 //   I1  Two segments are kept in reserve, because a victim's survivors may need a new main segment before the victim is free.
 //   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
@@ -59,9 +52,6 @@ internal sealed unsafe partial class SegmentEvictor
 {
     private const int SpareTarget = 2;
 
-    // Two, because an entry that is used once soon after its write is often not used again. (For traces of large, popular objects one would be
-    // better: measured hit ratios are in docs/benchmarks.md.)
-    private const int UsesToLeaveSmall = 2;
     private const int BatchEntries = 16;
     private const int BatchBytes = 2048;
     private const int MostLookedAt = 128;
@@ -72,7 +62,7 @@ internal sealed unsafe partial class SegmentEvictor
     private readonly StoreMemory _memory;
     private readonly SegmentPool _pool;
     private readonly SegmentLog _log;
-    private readonly GhostTable _ghosts;
+    private readonly EvictionPolicy _policy;
     private readonly OwnerTable _owners;
     private readonly OwnerCleanup _cleanup;
     private readonly PartitionRecovery _recovery;
@@ -83,14 +73,14 @@ internal sealed unsafe partial class SegmentEvictor
     private readonly EntryDepartures _departures;
 
     public SegmentEvictor(
-        StoreMemory memory, SegmentPool pool, SegmentLog log, GhostTable ghosts, OwnerTable owners, OwnerCleanup cleanup,
+        StoreMemory memory, SegmentPool pool, SegmentLog log, EvictionPolicy policy, OwnerTable owners, OwnerCleanup cleanup,
         PartitionRecovery recovery, StoreClock clock, LeaseSignal leases, CollectionBudgets budgets, StoreGrowth growth,
         EntryDepartures departures)
     {
         _memory = memory;
         _pool = pool;
         _log = log;
-        _ghosts = ghosts;
+        _policy = policy;
         _owners = owners;
         _cleanup = cleanup;
         _recovery = recovery;
@@ -347,14 +337,8 @@ internal sealed unsafe partial class SegmentEvictor
         }
 
         mode = VictimMode.Evict;
-        bool isSmallFull = partition->SmallCount > Math.Max(1, partition->SegmentCount / 10);
-        int first = (isSmallFull ? partition->SmallHead : partition->MainHead) - 1;
-        int second = (isSmallFull ? partition->MainHead : partition->SmallHead) - 1;
-        return IsCandidate(first, youngest) ? first : IsCandidate(second, youngest) ? second : SegmentPool.None;
+        return _policy.NextVictim(partition, youngest);
     }
-
-    private bool IsCandidate(int segment, ulong youngest) =>
-        _pool.IsSegment(segment) && _memory.Header(segment)->SealOrder <= youngest;
 
     // Cleans up after each dead owner that pins the segment, because a live owner that also pins it may follow.
     private bool IsPinned(int segment, int runLength)
@@ -502,22 +486,18 @@ internal sealed unsafe partial class SegmentEvictor
         var mode = (VictimMode)partition->VictimMode;
         bool isCleared = EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection);
         bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs();
-        bool isMain = header->Log == PartitionBlock.LogMain;
-        int frequency = Bucket.Frequency(bucket, slotIndex);
         if (!isCleared && !isExpired && mode < VictimMode.Drop)
         {
-            // An entry with a lease counts as used, because callers may wait for the lease.
-            bool isUsed = frequency >= (isMain ? 1 : UsesToLeaveSmall) || (entry.Type == EntryType.Lease && !isMain);
-            bool isWanted = mode == VictimMode.Clean || (isUsed && !_budgets.IsOver(partition, entry.Collection));
-            if (isWanted && TryMove(partition, number, header, entry, bucket, slotIndex, slot, mode, frequency, isMain))
+            var candidate = new EvictionCandidate(
+                entry, place, Bucket.Frequency(bucket, slotIndex), isMain: header->Log == PartitionBlock.LogMain);
+            bool isWanted = mode == VictimMode.Clean
+                || (_policy.IsUsed(partition, candidate) && !_budgets.IsOver(partition, entry.Collection));
+            if (isWanted && TryMove(partition, number, header, candidate, bucket, slotIndex, slot, mode == VictimMode.Clean))
             {
                 return;
             }
 
-            if (!isMain)
-            {
-                _ghosts.Add(place);
-            }
+            _policy.OnEvicted(partition, candidate);
         }
 
         if (isExpired)
@@ -554,24 +534,19 @@ internal sealed unsafe partial class SegmentEvictor
 
     // Copies a surviving entry to another segment. The version does not change, because the value does not.
     private bool TryMove(
-        PartitionBlock* partition, int number, SegmentHeader* header, in EntryView entry, Bucket* bucket, int slotIndex, ulong slot,
-        VictimMode mode, int frequency, bool isMain)
+        PartitionBlock* partition, int number, SegmentHeader* header, in EvictionCandidate candidate, Bucket* bucket, int slotIndex,
+        ulong slot, bool isCleaning)
     {
+        Promotion promotion = _policy.Promote(candidate, isCleaning);
         if (header->RunLength > 1)
         {
-            return TryKeepRun(partition, number, bucket, slotIndex, frequency, isMain);
+            KeepRun(partition, number, bucket, slotIndex, promotion);
+            return true;
         }
 
-        long bytes = entry.PaddedBytes;
-        if (partition->VictimSurvivorBytes + bytes > _memory.SegmentBytes * 3L / 4)
-        {
-            return false;
-        }
-
-        bool isUnusedSmall = !isMain && frequency == 0;
-        int log = isUnusedSmall ? PartitionBlock.LogSmall : PartitionBlock.LogMain;
-        int kept = mode == VictimMode.Clean ? frequency : isMain ? frequency - 1 : 0;
-        return TryCopy(partition, number, entry, bucket, slotIndex, slot, log, Math.Max(0, kept), ReserveOf(partition));
+        return partition->VictimSurvivorBytes + candidate.Entry.PaddedBytes <= _memory.SegmentBytes * 3L / 4 // I2
+            && TryCopy(
+                partition, number, candidate.Entry, bucket, slotIndex, slot, promotion.Log, promotion.Frequency, ReserveOf(partition));
     }
 
     private bool TryCopy(
@@ -614,16 +589,14 @@ internal sealed unsafe partial class SegmentEvictor
         return true;
     }
 
-    // Moves a large value that was used to the main log. Only its place in the queue changes; nothing is copied.
-    private bool TryKeepRun(PartitionBlock* partition, int number, Bucket* bucket, int slotIndex, int frequency, bool isMain)
+    // Moves a large value that was used. Only its place in the queues changes; nothing is copied.
+    private void KeepRun(PartitionBlock* partition, int number, Bucket* bucket, int slotIndex, Promotion promotion)
     {
         int segment = partition->Victim - 1;
-        SegmentHeader* header = _memory.Header(segment);
-        Bucket.SetFrequency(bucket, slotIndex, isMain ? Math.Max(0, frequency - 1) : 0);
-        header->StateWord = SegmentHeader.Word(SegmentState.Sealed, PartitionBlock.LogMain, number);
+        Bucket.SetFrequency(bucket, slotIndex, promotion.Frequency);
+        _memory.Header(segment)->StateWord = SegmentHeader.Word(SegmentState.Sealed, promotion.Log, number);
         _pool.Enqueue(partition, segment);
         partition->Victim = 0;
-        return true;
     }
 
     // The slow path after damage to the segment or to keys in it. Clears the slots that the walk of the segment's entries did not find.

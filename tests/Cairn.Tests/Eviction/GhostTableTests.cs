@@ -1,4 +1,4 @@
-using Cairn.Eviction;
+using Cairn.Eviction.SegmentedFifo;
 using Cairn.Storage;
 
 namespace Cairn.Tests.Eviction;

@@ -1,7 +1,7 @@
 using Cairn.Indexing;
 using Cairn.Storage;
 
-namespace Cairn.Eviction;
+namespace Cairn.Eviction.SegmentedFifo;
 
 // The fingerprints of keys that left the small log without a second use. If such a key returns soon, its entry goes directly to the
 // main log (the ghost queue of S3-FIFO). The table has as many fingerprints as the main log has entries.

@@ -26,7 +26,7 @@ internal static class BinaryRandomRequests
         for (int changes = random.Next(1, 4); changes > 0; changes--)
         {
             List<int> starts = StartsOf(requests);
-            int place = starts[random.Next(starts.Count)] + random.Next(24);
+            int place = Math.Min(starts[random.Next(starts.Count)] + random.Next(24), requests.Length - 1); // The last header may have lost bytes.
             bool isOpcode = starts.Contains(place - 1);
             requests[place] = isOpcode ? KnownOpcode(random) : (byte)(random.Next(2) == 0 ? random.Next(256) : random.Next(10));
             if (random.Next(4) == 0)

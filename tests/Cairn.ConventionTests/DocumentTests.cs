@@ -19,6 +19,20 @@ public partial class DocumentTests
         Assert.Empty(broken);
     }
 
+    [Fact]
+    public void Index_lists_every_document_once()
+    {
+        string index = Repository.At("docs/README.md");
+        string[] listed = [.. LinksOf(File.ReadAllText(index)).Where(link => !link.StartsWith("../", StringComparison.Ordinal)).Select(link => $"docs/{link}")];
+
+        // Decisions have an index of their own.
+        var documents = Repository.Documents.Select(Repository.Relative)
+            .Where(document => document.StartsWith("docs/", StringComparison.Ordinal) && document != "docs/README.md"
+                && (!document.StartsWith("docs/decisions/", StringComparison.Ordinal) || document == "docs/decisions/README.md"));
+
+        Assert.Equal(documents.Order(StringComparer.Ordinal), listed.Order(StringComparer.Ordinal));
+    }
+
     [Theory]
     [InlineData("## The `cairn` tool, on a store", "the-cairn-tool-on-a-store")]
     [InlineData("# Slot (8 bytes) : tag 16", "slot-8-bytes--tag-16")]

@@ -11,12 +11,12 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 const pageOf = document => '/' + document.replace(/(^|\/)README\.md$/, '$1').replace(/\.md$/, '')
 const linkedFiles = new Set()
 
-// docs/README.md lists the documents under two headings. The sidebar is that list.
+// docs/README.md lists the documents under a heading for each subject. The sidebar is that list; its groups can be closed.
 function sidebar() {
   const groups = []
   for (const line of readFileSync(join(root, 'docs/README.md'), 'utf8').split('\n')) {
     const heading = /^\*\*(.+)\*\*$/.exec(line)
-    if (heading) groups.push({ text: heading[1], items: [] })
+    if (heading) groups.push({ text: heading[1], collapsed: false, items: [] })
     for (const [, text, link] of line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)) {
       groups.at(-1).items.push({ text: text[0].toUpperCase() + text.slice(1), link: pageOf(relative(root, resolve(root, 'docs', link))) })
     }

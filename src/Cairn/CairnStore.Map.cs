@@ -3,6 +3,9 @@ namespace Cairn;
 // Maps in a store.
 public sealed unsafe partial class CairnStore
 {
+    /// <summary>Gets the receiver of removals; null if no map of this opening has ever had a handler.</summary>
+    internal MapRemovals? Removals { get; private set; }
+
     /// <summary>Opens or creates a map: a collection whose keys and values are objects.</summary>
     /// <typeparam name="TKey">The type of the keys.</typeparam>
     /// <typeparam name="TValue">The type of the values.</typeparam>
@@ -21,5 +24,20 @@ public sealed unsafe partial class CairnStore
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         return new PersistentMap<TKey, TValue>(this, name, options, ownsStore: false);
+    }
+
+    /// <summary>Begins to report expirations and evictions, and returns the receiver. Only the server has another observer, of its own store.</summary>
+    internal MapRemovals ReportRemovals()
+    {
+        lock (_collectionsLock)
+        {
+            if (Removals is null)
+            {
+                Removals = new MapRemovals();
+                Engine.Observer = IsEncrypted ? null : Removals;
+            }
+
+            return Removals;
+        }
     }
 }

@@ -2,6 +2,7 @@ using Cairn.Collections;
 using Cairn.Engine;
 using Cairn.Invalidation;
 using Cairn.Opening;
+using Cairn.Platform;
 using Cairn.Snapshots;
 using Cairn.Storage;
 
@@ -31,7 +32,7 @@ namespace Cairn;
 /// string? title = store.DefaultCollection.GetString("book:42");
 /// </code>
 /// </example>
-public sealed unsafe partial class CairnStore : IDisposable
+public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
 {
     private static readonly TimeSpan CounterInterval = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan SweepInterval = TimeSpan.FromSeconds(1);
@@ -58,6 +59,7 @@ public sealed unsafe partial class CairnStore : IDisposable
                 if (reference.TryGetTarget(out Checkpointer? checkpointer) && !checkpointer.Engine.IsClosed)
                 {
                     checkpointer.Engine.FlushHitCounters();
+                    checkpointer.Engine.CommitRest();
                     checkpointer.RunIfDue(logFileBytes);
                 }
             },

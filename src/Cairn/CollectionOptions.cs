@@ -38,7 +38,7 @@ public sealed record CollectionOptions
             throw new ArgumentOutOfRangeException(nameof(Region), Region, $"{nameof(CollectionOptions)}.{nameof(Region)} is not one of its values.");
         }
 
-        if (Durability is < Durability.Default or > Durability.EveryOperation)
+        if (Durability is < Durability.Default or > Durability.BackgroundCommit)
         {
             throw new ArgumentOutOfRangeException(
                 nameof(Durability), Durability, $"{nameof(CollectionOptions)}.{nameof(Durability)} is not one of its values.");

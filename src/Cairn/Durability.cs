@@ -3,7 +3,10 @@ namespace Cairn;
 /// <summary>The failures that a write survives once it has returned.</summary>
 public enum Durability
 {
-    /// <summary><see cref="ProcessCrash"/> if entries are evicted, <see cref="GroupCommit"/> if they are kept.</summary>
+    /// <summary>
+    /// <see cref="ProcessCrash"/> if entries are evicted. If they are kept, <see cref="GroupCommit"/> for a collection and
+    /// <see cref="BackgroundCommit"/> for a map.
+    /// </summary>
     Default = 0,
 
     /// <summary>
@@ -18,4 +21,15 @@ public enum Durability
 
     /// <summary>The same as <see cref="GroupCommit"/>, but no write waits for others to share its synchronization.</summary>
     EveryOperation = 3,
+
+    /// <summary>
+    /// A write survives the end of every process at once, and a crash of the machine and a loss of power after at most 100 milliseconds. It does not wait
+    /// for the disk. The log is synchronized in the background: 50 milliseconds after the first write that is not durable, which leaves the disk as much
+    /// again. After a loss of power the collection is as it was at one moment of these 100 milliseconds. <see cref="CairnStore.Flush"/> waits for the disk.
+    /// </summary>
+    /// <remarks>
+    /// If the process is killed in this time, another process that has the store open synchronizes the log within about a second. If there is none, the
+    /// operating system does, which takes about half a minute on Linux.
+    /// </remarks>
+    BackgroundCommit = 4,
 }

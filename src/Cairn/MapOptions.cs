@@ -10,6 +10,13 @@ public sealed record MapOptions<TKey, TValue>
     where TValue : notnull
 {
     /// <summary>
+    /// How the opening treats an existing or a missing map. Default <see cref="StoreOpenMode.OpenOrCreate"/>. Otherwise a <see cref="StoreException"/> says
+    /// that the map exists or is missing, or a <see cref="FileNotFoundException"/> that the file of <see cref="PersistentMap.Open{TKey, TValue}(string,
+    /// MapOptions{TKey, TValue}?)"/> is missing. Of several processes that create a map at the same time, one succeeds.
+    /// </summary>
+    public StoreOpenMode OpenMode { get; init; } = StoreOpenMode.OpenOrCreate;
+
+    /// <summary>
     /// Whether entries can be evicted when the store is full. Default <see cref="StoreRegion.Keep"/>: they are not evicted, and a write that finds no room
     /// throws <see cref="StoreFullException"/>. It cannot be changed after the map is created.
     /// </summary>
@@ -17,7 +24,7 @@ public sealed record MapOptions<TKey, TValue>
 
     /// <summary>
     /// The failures that a write survives once it has returned. Default <see cref="Durability.Default"/>: for kept entries
-    /// <see cref="Durability.GroupCommit"/>.
+    /// <see cref="Durability.BackgroundCommit"/>. A write survives the process at once, and a loss of power after at most 100 milliseconds.
     /// </summary>
     public Durability Durability { get; init; }
 
@@ -53,7 +60,7 @@ public sealed record MapOptions<TKey, TValue>
     internal CollectionOptions ForCollection() => new()
     {
         Region = Region,
-        Durability = Durability,
+        Durability = Durability == Durability.Default && Region == StoreRegion.Keep ? Durability.BackgroundCommit : Durability,
         BudgetBytes = BudgetBytes,
         DefaultExpiration = DefaultExpiration,
     };

@@ -34,11 +34,11 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         return recorded is not null;
     }
 
-    /// <summary>Records the types of a new map.</summary>
+    /// <summary>Records the types of a new map. Returns false if another process has just created the map with the same types.</summary>
     /// <exception cref="StoreException">Another process has just created the map with other types, or the record could not be written.</exception>
-    public void Record(CairnStore store, string name, Durability durability)
+    public bool TryRecord(CairnStore store, string name, Durability durability)
     {
-        CairnCollection collection = Open(store, isDurable: durability is Durability.GroupCommit or Durability.EveryOperation);
+        CairnCollection collection = Open(store, isDurable: durability > Durability.ProcessCrash);
         WriteStatus status = collection.Add(name, Encoding.UTF8.GetBytes(string.Join('\n', _lines)));
         if (status == WriteStatus.Exists)
         {
@@ -49,6 +49,8 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
             throw new StoreException(
                 $"What the keys and values of the map '{name}' are could not be recorded, because a stopped process holds the store's lock. Continue or end it.");
         }
+
+        return status == WriteStatus.Stored;
     }
 
     /// <summary>Reads the records of all maps.</summary>

@@ -17,6 +17,12 @@ public sealed partial class PersistentMap<TKey, TValue>
     /// <exception cref="StoreReadOnlyException">The disk has failed. If it failed during the wait, the value is stored but can be lost.</exception>
     public ValueTask SetAsync(TKey key, TValue value, Expiration expiration = default, CancellationToken cancellationToken = default)
     {
+        if (ReportsRemovals)
+        {
+            SetAndReport(key, value, expiration);
+            return ValueTask.CompletedTask;
+        }
+
         ValueTask<bool> write;
         using (var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]))
         using (var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]))
@@ -40,7 +46,18 @@ public sealed partial class PersistentMap<TKey, TValue>
             removal = _collection.RemoveDurablyAsync(coded.Bytes, cancellationToken);
         }
 
-        return removal;
+        return ReportsRemovals ? ReportAsync(key, removal) : removal;
+    }
+
+    private async ValueTask<bool> ReportAsync(TKey key, ValueTask<bool> removal)
+    {
+        if (!await removal.ConfigureAwait(false))
+        {
+            return false;
+        }
+
+        Report(key, MapRemovalReason.Removed);
+        return true;
     }
 
     private async ValueTask SettleAsync(ValueTask<bool> write)

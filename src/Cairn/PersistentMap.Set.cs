@@ -14,7 +14,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <param name="value">The value.</param>
     public void Set(TKey key, TValue value)
     {
-        if (FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0 && _isFixed && TryReplaceFixed(key, value))
+        if (FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0 && _isFixed && !ReportsRemovals && TryReplaceFixed(key, value))
         {
             return;
         }
@@ -28,6 +28,12 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <param name="expiration">When the value expires. The default is the map's. A moment that has passed removes the key.</param>
     public void Set(TKey key, TValue value, Expiration expiration)
     {
+        if (ReportsRemovals)
+        {
+            SetAndReport(key, value, expiration);
+            return;
+        }
+
         using var codedKey = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
         using var codedValue = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
         if (!_collection.Set(codedKey.Bytes, codedValue.Bytes, expiration) && _isKept)
@@ -54,14 +60,27 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// <param name="key">The key.</param>
     /// <param name="value">The value to store if there is none.</param>
     /// <returns>The present value of the key.</returns>
-    public TValue GetOrAdd(TKey key, TValue value) => GetOrAdd(key, static (_, value) => value, value);
+    public TValue GetOrAdd(TKey key, TValue value)
+    {
+        TValue? present;
+        while (!TryGet(key, out present))
+        {
+            if (IsAdded(Write(key, value, default, expectedVersion: 0)))
+            {
+                return value;
+            }
+        }
+
+        return present;
+    }
 
     /// <summary>Returns a key's value. If there is none, creates a value, stores it and returns it.</summary>
     /// <param name="key">The key.</param>
     /// <param name="make">
-    /// Creates the value. No lock is held during the call. Several threads and processes can create a value at the same time; all of them return the value
-    /// that was stored first. An exception of this function is passed on. To let only one caller create the value, use a lease
-    /// (<see cref="CairnCollection.AcquireLease"/>).
+    /// Creates a value. Of several threads and processes that need the value at the same time, one runs it; the others wait for its result. If it throws, the
+    /// exception is passed on to its caller, and the next one runs it. If its process ends, or if it takes longer than <see cref="StoreLease.Duration"/>, another
+    /// caller runs it too. Readers and writers do not wait for it, and if one of them stores a value meanwhile, that value is returned. Within this function, a
+    /// further call of this method runs its function without waiting for others, so that two such functions cannot wait for each other.
     /// </param>
     /// <returns>The present value of the key. If entries can be evicted and there is no room, the created value.</returns>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> make)
@@ -82,16 +101,26 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
         TValue? value;
         while (!TryGet(key, out value))
         {
-            value = make(key, argument);
-            WriteStatus status = Write(key, value, default, expectedVersion: 0);
-            if (status == WriteStatus.Stored || (!_isKept && status is WriteStatus.NoRoom or WriteStatus.Busy))
+            using StoreLease? lease = AcquireLease(key, out bool isStored);
+            if (isStored)
             {
-                break;
+                continue;
             }
 
-            if (status != WriteStatus.Exists)
+            MapFactories.Begin();
+            try
             {
-                throw NotDone(status);
+                value = make(key, argument);
+            }
+            finally
+            {
+                MapFactories.End();
+            }
+
+            // Without a lease, the value of the first caller counts. With one, the lease is over if another caller has stored a value.
+            if (IsAdded(lease is null ? Write(key, value, default, expectedVersion: 0) : Write(lease, value)))
+            {
+                break;
             }
         }
 
@@ -136,6 +165,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
             WriteStatus status = Write(key, value, default, version);
             if (status == WriteStatus.Stored)
             {
+                if (version != 0)
+                {
+                    Report(key, MapRemovalReason.Replaced);
+                }
+
                 return value;
             }
 
@@ -168,7 +202,13 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     public bool Remove(TKey key)
     {
         using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
-        return _collection.Remove(coded.Bytes);
+        if (!_collection.Remove(coded.Bytes))
+        {
+            return false;
+        }
+
+        Report(key, MapRemovalReason.Removed);
+        return true;
     }
 
     /// <summary>Removes a key's value and returns it.</summary>
@@ -184,6 +224,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
             WriteStatus status = _collection.CompareAndRemove(coded.Bytes, version);
             if (status == WriteStatus.Stored)
             {
+                Report(key, MapRemovalReason.Removed);
                 return true;
             }
 
@@ -202,11 +243,46 @@ public sealed unsafe partial class PersistentMap<TKey, TValue>
     /// </exception>
     public void Clear()
     {
+        IReadOnlyList<TKey> keys = ReportsRemovals ? GetAllKeys() : [];
         if (!_collection.Clear())
         {
             throw NotDone(WriteStatus.Busy);
         }
+
+        foreach (TKey key in keys)
+        {
+            Report(key, MapRemovalReason.Removed);
+        }
     }
+
+    // Returns the right to create the value. Null if there is a value, if this thread runs a factory already, or if the store cannot lease the key.
+    private StoreLease? AcquireLease(TKey key, out bool isStored)
+    {
+        isStored = false;
+        if (MapFactories.IsInFactory)
+        {
+            return null;
+        }
+
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        isStored = _collection.AcquireLease(coded.Bytes, Timeout.InfiniteTimeSpan, out StoreLease? lease) == LeaseStatus.Hit;
+        return lease;
+    }
+
+    private WriteStatus Write(StoreLease lease, TValue value)
+    {
+        using var coded = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
+        return lease.Set(coded.Bytes, default, flags: 0);
+    }
+
+    // Returns whether the caller's value is the result of GetOrAdd: it was stored, or a cache has no room for it.
+    private bool IsAdded(WriteStatus status) => status switch
+    {
+        WriteStatus.Stored => true,
+        WriteStatus.Exists or WriteStatus.LeaseLost => false,
+        WriteStatus.NoRoom or WriteStatus.Busy when !_isKept => true,
+        _ => throw NotDone(status),
+    };
 
     // If the expected version is 0, writes only if the key has no value. Otherwise writes only if the value still has that version.
     private WriteStatus Write(TKey key, TValue value, Expiration expiration, ulong expectedVersion)

@@ -59,11 +59,12 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
     private readonly ulong _keySeed;
     private readonly bool _isKept;
     private readonly bool _ownsStore;
+    private readonly bool _isInMemory;
 
     // True if keys and values have built-in fixed formats and the file stores them without encryption.
     private readonly bool _isFixed;
 
-    internal PersistentMap(CairnStore store, string name, MapOptions<TKey, TValue>? options, bool ownsStore)
+    internal PersistentMap(CairnStore store, string name, MapOptions<TKey, TValue>? options, bool ownsStore, bool isInMemory = false)
     {
         if (name is MapTypes.CollectionName or MapTypes.DurableCollectionName)
         {
@@ -72,6 +73,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
 
         _store = store;
         _ownsStore = ownsStore;
+        _isInMemory = isInMemory;
         _keys = MapCodecs.For(options?.KeySerializer, options?.JsonOptions);
         _values = MapCodecs.For(options?.ValueSerializer, options?.JsonOptions);
         var types = new MapTypes(
@@ -79,14 +81,21 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
             NameOf(typeof(TValue), options?.ValueTypeName, nameof(options.ValueTypeName)), _values.FormatId);
 
         // The recorded types are compared before anything of the map is changed.
+        bool exists = store.CollectionNames.Contains(name, StringComparer.Ordinal);
+        StoreOpenMode mode = options?.OpenMode ?? StoreOpenMode.OpenOrCreate;
+        if (mode == (exists ? StoreOpenMode.CreateNew : StoreOpenMode.OpenExisting))
+        {
+            throw WrongMode(store, name, exists);
+        }
+
         bool isRecorded = types.IsRecorded(store, name);
-        bool keepsOptions = options is null && store.CollectionNames.Contains(name, StringComparer.Ordinal);
+        bool keepsOptions = options is null && exists;
         _collection = store.Collection(name, keepsOptions ? null : (options ?? new MapOptions<TKey, TValue>()).ForCollection());
         _engine = _collection.Engine;
         var record = (CollectionRecord*)_engine.Memory.CollectionRecord((int)_collection.Number);
-        if (!isRecorded)
+        if (!isRecorded && !types.TryRecord(store, name, (Durability)record->Durability) && mode == StoreOpenMode.CreateNew)
         {
-            types.Record(store, name, (Durability)record->Durability);
+            throw WrongMode(store, name, exists: true); // Another process has just created it.
         }
 
         _isKept = record->Region == StoreRegion.Keep;
@@ -98,6 +107,9 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
 
     /// <summary>Gets the map's name, which is the name of the collection with its entries.</summary>
     public string Name => _collection.Name;
+
+    /// <summary>Gets the collection with the map's entries.</summary>
+    internal CairnCollection Collection => _collection;
 
     /// <summary>Gets the store that contains the map.</summary>
     public CairnStore Store => _store;
@@ -226,7 +238,14 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
         if (_ownsStore)
         {
             CloseAtExit.Forget(_store);
-            _store.Dispose();
+            if (_isInMemory)
+            {
+                _store.Discard();
+            }
+            else
+            {
+                _store.Dispose();
+            }
         }
     }
 
@@ -246,6 +265,20 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
         return isFound;
     }
 
+    internal byte[] KeyBytes(TKey key)
+    {
+        using var coded = new Coded<TKey>(_keys, key, stackalloc byte[MapCodec<TKey>.ScratchBytes]);
+        return coded.Bytes.ToArray();
+    }
+
+    internal byte[] ValueBytes(TValue value)
+    {
+        using var coded = new Coded<TValue>(_values, value, stackalloc byte[MapCodec<TValue>.ScratchBytes]);
+        return coded.Bytes.ToArray();
+    }
+
+    internal TValue ValueOf(ReadOnlySpan<byte> bytes) => _values.Read(bytes);
+
     // The slow path, for all types. The version is 0 if there is no value.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetAny(TKey key, [MaybeNullWhen(false)] out TValue value, out ulong version)
@@ -255,7 +288,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
     }
 
     [SkipLocalsInit]
-    private bool TryRead(ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TValue value, out ulong version)
+    internal bool TryRead(ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TValue value, out ulong version)
     {
         Span<byte> small = stackalloc byte[SmallValueBytes];
         if (_collection.TryGet(key, small, out EntryInfo info))
@@ -287,6 +320,11 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
         version = 0;
         return false;
     }
+
+    private static StoreException WrongMode(CairnStore store, string name, bool exists) => new(
+        exists
+            ? $"The map '{name}' exists in the store '{store.Path}', and MapOptions.OpenMode is {nameof(StoreOpenMode.CreateNew)}. Choose another name or another mode."
+            : $"The store '{store.Path}' has no map '{name}', and MapOptions.OpenMode is {nameof(StoreOpenMode.OpenExisting)}. Create the map first, or choose another mode.");
 
     private static string NameOf(Type type, string? name, string option)
     {

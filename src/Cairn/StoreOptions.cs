@@ -13,10 +13,17 @@ public sealed record StoreOptions
     public required string Path { get; init; }
 
     /// <summary>
-    /// The size of a new file in bytes, 1 MiB to 1 TiB. Default 256 MiB: it holds about 1.7 million entries of 100 bytes and is created quickly. The file
-    /// reserves the space on the disk when it is created, so that the space cannot run out later.
+    /// The size of a new file in bytes, 1 MiB to 1 TiB. Default 256 MiB: it holds about 1.7 million entries of 100 bytes and is created quickly.
+    /// <see cref="ReservesSpace"/> says when it takes its space on the disk.
     /// </summary>
     public long CapacityBytes { get; init; } = 256L << 20;
+
+    /// <summary>
+    /// Whether a new file takes all its space on the disk when it is created. Default true: the space cannot run out later. If false, it takes space as it
+    /// fills, and a write that finds the disk full evicts entries, or fails with <see cref="StoreFullException"/> if entries are kept. Files in memory
+    /// (tmpfs), and files on systems other than Linux, always take all their space.
+    /// </summary>
+    public bool ReservesSpace { get; init; } = true;
 
     /// <summary>
     /// The size in bytes to which the file can grow: at least <see cref="CapacityBytes"/>, or 0 for no growth. Default 0. The index is sized for it when
@@ -81,9 +88,9 @@ public sealed record StoreOptions
     public TimeSpan ExpiredRetention { get; init; }
 
     /// <summary>
-    /// The size in bytes of each file of the log, 64 KiB to 1 GiB. It applies if a collection is logged (<see cref="CollectionOptions.Durability"/>).
-    /// Default 64 MiB: the creation of a file costs milliseconds, and it reserves this many bytes on the disk in advance. A longer record gets a file of
-    /// its own size.
+    /// The maximum size in bytes of each file of the log, 64 KiB to 1 GiB. It applies if a collection is logged
+    /// (<see cref="CollectionOptions.Durability"/>). Default 64 MiB: the creation of a file costs milliseconds, and it reserves its bytes on the disk in
+    /// advance. The first file has 256 KiB, and each next one twice as many, up to this size. A longer record gets a file of its own size.
     /// </summary>
     public long LogFileBytes { get; init; } = 64L << 20;
 

@@ -4,11 +4,11 @@ using Cairn.Storage;
 
 namespace Cairn;
 
-/// <summary>Several writes to kept collections of one store that happen together or not at all.</summary>
+/// <summary>Several writes to kept maps and collections of one store that happen together or not at all.</summary>
 /// <remarks>
 /// <para>
-/// Nothing happens before <see cref="Commit"/>. The transaction remembers the writes, and only the last write of each key counts. Reads do not see the
-/// writes before the commit.
+/// Nothing happens before <see cref="Commit"/>. The transaction remembers the writes, and only the last write of each key counts. Only
+/// <see cref="TryGet{TKey, TValue}"/> sees the writes before the commit.
 /// </para>
 /// <para>
 /// If all its collections are logged (<see cref="CollectionOptions.Durability"/>), the transaction happens completely or not at all, even if its process or
@@ -23,12 +23,16 @@ namespace Cairn;
 /// </remarks>
 /// <example>
 /// <code>
+/// using StoreTransaction sale = store.BeginTransaction();
+/// sale.Set(stock, "Dune", sale.Get(stock, "Dune") - 1).Remove(orders, 7);
+/// sale.Commit(); // throws StoreConflictException if another writer has changed the stock of Dune since it was read
+///
 /// using StoreTransaction transfer = store.BeginTransaction();
 /// transfer.Require(accounts, "ann", annInfo.Version).Set(accounts, "ann", newAnn).Set(accounts, "bob", newBob);
 /// if (!transfer.Commit()) { /* another writer has changed Ann's account meanwhile */ }
 /// </code>
 /// </example>
-public sealed class StoreTransaction : IDisposable
+public sealed partial class StoreTransaction : IDisposable
 {
     private readonly StoreEngine _engine;
     private readonly Dictionary<TransactionKey, TransactionWrite> _writes = [];
@@ -114,8 +118,18 @@ public sealed class StoreTransaction : IDisposable
     /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
     /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
     /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
+    /// <exception cref="StoreConflictException">Another writer has changed a value that the transaction had read. Nothing was changed.</exception>
     /// <exception cref="StoreException">The transaction is longer than the log allows. Nothing was changed.</exception>
-    public bool Commit() => Run(out TransactionPlan plan) || _engine.Commit(plan);
+    public bool Commit()
+    {
+        if (Run(out TransactionPlan plan) || _engine.Commit(plan))
+        {
+            return true;
+        }
+
+        ThrowIfConflict(plan);
+        return false;
+    }
 
     /// <summary>Does the same as <see cref="Commit"/>, but blocks no thread while it waits for the disk.</summary>
     /// <param name="cancellationToken">Ends the wait. The committed writes stay.</param>
@@ -125,6 +139,7 @@ public sealed class StoreTransaction : IDisposable
     /// <exception cref="StoreFullException">The store has no room for all writes. Nothing was changed.</exception>
     /// <exception cref="StoreBusyException">A lock could not be acquired in time. Nothing was changed.</exception>
     /// <exception cref="StoreReadOnlyException">The disk has failed. The writes can be lost if the machine stops.</exception>
+    /// <exception cref="StoreConflictException">Another writer has changed a value that the transaction had read. Nothing was changed.</exception>
     /// <exception cref="StoreException">The transaction is longer than the log allows. Nothing was changed.</exception>
     public async ValueTask<bool> CommitAsync(CancellationToken cancellationToken = default)
     {
@@ -135,10 +150,11 @@ public sealed class StoreTransaction : IDisposable
 
         if (!CommitDeferring(plan, out long end))
         {
+            ThrowIfConflict(plan);
             return false;
         }
 
-        await _engine.WaitAsync(plan.Writes.Count > 0 ? plan.Writes[0].Collection : 0, end, cancellationToken).ConfigureAwait(false);
+        await _engine.WaitAsync(end, cancellationToken).ConfigureAwait(false);
         return true;
     }
 
@@ -149,6 +165,8 @@ public sealed class StoreTransaction : IDisposable
         _isDisposed = true;
         _writes.Clear();
         _requirements.Clear();
+        _pending.Clear();
+        _reads.Clear();
     }
 
     private bool CommitDeferring(TransactionPlan plan, out long end)

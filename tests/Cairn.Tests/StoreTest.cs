@@ -22,12 +22,17 @@ public abstract class StoreTest : IDisposable
 
     public void Dispose()
     {
+        DisposeMore();
         foreach (CairnStore store in _opened)
         {
             store.Dispose();
         }
 
         _directory.Dispose();
+    }
+
+    private protected virtual void DisposeMore()
+    {
     }
 
     private protected string PathOf(string name) => _directory[name];

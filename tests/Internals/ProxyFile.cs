@@ -21,6 +21,12 @@ internal abstract class ProxyFile(StoreFile real) : StoreFile
 
     public override void Preallocate(long offset, long length) => real.Preallocate(offset, length);
 
+    public override bool HasHoles => real.HasHoles;
+
+    public override bool TryExtend(long length) => real.TryExtend(length);
+
+    public override bool TryBack(long offset, long length) => real.TryBack(offset, length);
+
     public override void ZeroRange(long offset, long length) => real.ZeroRange(offset, length);
 
     public override MappedRegion Map(long length, bool writable) => real.Map(length, writable);

@@ -9,6 +9,7 @@ internal static partial class ProcessSignals
 {
     private const int ContinueSignal = 18;
     private const int StopSignal = 19;
+    private const int InterruptSignal = 2;
     private const int TerminateSignal = 15;
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(1);
@@ -57,6 +58,9 @@ internal static partial class ProcessSignals
 
     /// <summary>Asks a process to end.</summary>
     public static void Terminate(int process) => Send(process, TerminateSignal);
+
+    /// <summary>Sends the signal of Ctrl+C.</summary>
+    public static void Interrupt(int process) => Send(process, InterruptSignal);
 
     // "1234 (name) T ...": the name can contain anything, including parentheses.
     private static char StateOf(int process)

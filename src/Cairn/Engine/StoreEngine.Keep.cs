@@ -141,6 +141,13 @@ internal sealed unsafe partial class StoreEngine
                 $"{nameof(CollectionOptions)}.{nameof(CollectionOptions.BudgetBytes)}.");
         }
 
+        if (Memory.IsDiskFull)
+        {
+            return new StoreFullException(
+                $"The disk has no room for another entry of the collection '{name}' in the store '{Memory.File.Path}', which takes its space as it fills " +
+                $"({nameof(StoreOptions)}.{nameof(StoreOptions.ReservesSpace)}). Nothing was changed. Free space on the disk, or remove entries.");
+        }
+
         if (status == NoSlot)
         {
             return new StoreFullException(

@@ -76,9 +76,24 @@ internal sealed unsafe partial class StoreEngine
         return WriteAhead.Exists ? WriteAhead.WaitAsync(WriteAhead.Tail, isUrgent: true, cancellation) : ValueTask.CompletedTask;
     }
 
-    /// <summary>Waits like the end of a write to a collection, without blocking a thread.</summary>
+    /// <summary>Waits like the end of a write to a collection, without blocking a thread. The end is 0 if there is nothing to wait for.</summary>
     public ValueTask WaitAsync(uint collection, long end, CancellationToken cancellation) =>
-        end == 0 ? ValueTask.CompletedTask : WriteAhead.WaitAsync(end, IsUrgent(collection), cancellation);
+        end == 0 || CommitsLater(collection) ? ValueTask.CompletedTask : WriteAhead.WaitAsync(end, IsUrgent(collection), cancellation);
+
+    /// <summary>Waits for records of several collections, without blocking a thread. The end is 0 if there is nothing to wait for.</summary>
+    public ValueTask WaitAsync(long end, CancellationToken cancellation) =>
+        end == 0 ? ValueTask.CompletedTask : WriteAhead.WaitAsync(end, isUrgent: false, cancellation);
+
+    /// <summary>Makes records durable that a dead process left, or that this one has not waited for. Called about once a second.</summary>
+    public void CommitRest()
+    {
+        if (WriteAhead.Exists && WriteAhead.Durable < WriteAhead.Tail)
+        {
+            WriteAhead.CommitSoon();
+        }
+
+        GC.KeepAlive(this);
+    }
 
     /// <summary>Logs a collection's new definition. The caller holds the lock of the partition that guards the table.</summary>
     public void LogDefinition(PartitionBlock* partition, uint collection, ReadOnlySpan<byte> record) =>
@@ -96,12 +111,37 @@ internal sealed unsafe partial class StoreEngine
         t_logged = 0;
         if (_holds != 0 && t_hold is { } hold && hold.Holder == this)
         {
-            hold.Logged = Math.Max(hold.Logged, end); // L2: the wait follows when the hold ends.
+            AddTo(hold, collection, end); // L2: the wait follows when the hold ends.
             return;
         }
 
-        WriteAhead.Wait(end, IsUrgent(collection));
+        if (!CommitsLater(collection))
+        {
+            WriteAhead.Wait(end, IsUrgent(collection));
+        }
+
         GC.KeepAlive(this);
+    }
+
+    // Returns whether writes of a collection do not wait for the disk. Then their records are made durable soon.
+    private bool CommitsLater(uint collection)
+    {
+        if (DurabilityOf(collection) != Durability.BackgroundCommit)
+        {
+            return false;
+        }
+
+        WriteAhead.CommitSoon();
+        return true;
+    }
+
+    // If the collection's writes do not wait for the disk, the hold's end does not wait for this record.
+    private void AddTo(PartitionHold hold, uint collection, long end)
+    {
+        if (!CommitsLater(collection))
+        {
+            hold.Logged = Math.Max(hold.Logged, end);
+        }
     }
 
     // Waits for the records that were written under a hold (L2).
@@ -200,7 +240,15 @@ internal sealed unsafe partial class StoreEngine
             }
 
             WriteAhead.ClearPending(hold);
-            hold.Logged = end;
+            if (isAll)
+            {
+                hold.Logged = end;
+            }
+            else
+            {
+                AddTo(hold, collection, end);
+            }
+
             isWhole = true;
         }
         finally

@@ -206,6 +206,7 @@ internal sealed unsafe partial class StoreEngine
             {
                 if (!IsMet(requirement))
                 {
+                    _plan.Unmet = requirement;
                     return WriteStatus.VersionMismatch;
                 }
             }
@@ -378,7 +379,7 @@ internal sealed unsafe partial class StoreEngine
                     continue;
                 }
 
-                if (!TryClaim(i, out Bucket* bucket, out int slotIndex))
+                if (!TryClaim(i, out Bucket* bucket, out int slotIndex) || !Memory.TryBackBucket(bucket))
                 {
                     PartitionOf(write)->Declined++;
                     Failed = KeyOf(i);
@@ -514,7 +515,15 @@ internal sealed unsafe partial class StoreEngine
                     body.AsSpan(at), 0, at, IsPut(write) ? LogKind.Put : LogKind.Remove, write.Collection, place, BodyOf(i));
             }
 
-            _hold.Logged = _engine.WriteAhead.Append(_hold, LogKind.Transaction, 0, body);
+            long end = _engine.WriteAhead.Append(_hold, LogKind.Transaction, 0, body);
+            foreach (TransactionWrite write in _plan.Writes)
+            {
+                if (_engine.IsLogged(write.Collection))
+                {
+                    _engine.AddTo(_hold, write.Collection, end);
+                }
+            }
+
             return true;
         }
 

@@ -554,8 +554,9 @@ internal sealed unsafe partial class StoreEngine
             bucket = old.Bucket;
             slotIndex = old.SlotIndex;
         }
-        else if (!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex)
-            && !TryDisplace(partition, key, out bucket, out slotIndex))
+        else if ((!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex)
+                && !TryDisplace(partition, key, out bucket, out slotIndex))
+            || !Memory.TryBackBucket(bucket))
         {
             return PublishOutcome.NoSlot;
         }

@@ -51,4 +51,8 @@ internal sealed unsafe class TransactionWrite
 internal sealed record TransactionRequirement(uint Collection, byte[] Key, ulong Version);
 
 /// <summary>A recorded transaction: at most one write to each key.</summary>
-internal sealed record TransactionPlan(IReadOnlyList<TransactionWrite> Writes, IReadOnlyList<TransactionRequirement> Requirements);
+internal sealed record TransactionPlan(IReadOnlyList<TransactionWrite> Writes, IReadOnlyList<TransactionRequirement> Requirements)
+{
+    /// <summary>Gets or sets the requirement because of which the plan was not executed; null if all were met.</summary>
+    public TransactionRequirement? Unmet { get; set; }
+}

@@ -202,6 +202,11 @@ internal sealed unsafe class LargeRuns(
 
     private bool TryReserve(int first, int length, bool mayLose)
     {
+        if (!memory.TryBackSegments(first, length))
+        {
+            return false;
+        }
+
         uint reserved = SegmentHeader.Word(SegmentState.Reserved, 0, 0, owners.Slot);
         for (int segment = first; segment < first + length; segment++)
         {

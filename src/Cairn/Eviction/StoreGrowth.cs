@@ -78,7 +78,8 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
             }
 
             ProtocolHook.Reach(ProtocolStep.Growing);
-            memory.File.Preallocate(0, memory.Layout.FileBytes(before + added));
+            long end = memory.Layout.FileBytes(before);
+            memory.File.Preallocate(end, memory.Layout.FileBytes(before + added) - end);
             for (int segment = before; segment < before + added; segment++)
             {
                 *memory.Header(segment) = default;

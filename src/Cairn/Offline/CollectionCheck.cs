@@ -98,7 +98,7 @@ internal static unsafe class CollectionCheck
         || (record->ExpirationKind != 0 && record->ExpirationMs == 0);
 
     private static bool HasImpossibleRegion(CollectionRecord* record) =>
-        !record->IsRegionSound || record->Durability > (byte)Durability.EveryOperation
+        !record->IsRegionSound || record->Durability > (byte)Durability.BackgroundCommit
         || (record->Region == StoreRegion.Evict && record->Durability > (byte)Durability.ProcessCrash);
 
     private static string? NameOf(CollectionRecord* record, UTF8Encoding strict)

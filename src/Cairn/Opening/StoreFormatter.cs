@@ -21,7 +21,7 @@ internal static unsafe class StoreFormatter
         // The first page is durable before the name is. So after a restart of the machine the page identifies the file, and its boot id shows that the
         // store was not closed. The other pages need only be complete in memory.
         KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key);
+        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key, options.ReservesSpace);
         file.FlushData();
         if (!file.TryPublish(path, replace))
         {
@@ -52,13 +52,20 @@ internal static unsafe class StoreFormatter
 
     /// <summary>Creates a store that is complete except for its name. It is encrypted if there is a key block.</summary>
     public static StoreFile CreateUnpublished(
-        StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed, KeyBlock? key = null)
+        StorePlatform platform, string path, StoreLayout layout, int segments, TimeProvider clock, ulong hashSeed, KeyBlock? key = null,
+        bool reservesSpace = true)
     {
         StoreFile file = platform.CreateUnnamed(Path.GetDirectoryName(path)!, Path.GetFileName(path));
         try
         {
-            file.Preallocate(0, layout.FileBytes(segments));
+            bool isSparse = !reservesSpace && file.TryExtend(layout.FileBytes(segments));
+            file.Preallocate(0, isSparse ? layout.GhostsOffset : layout.FileBytes(segments)); // FileBacking I1.
             using MappedRegion region = file.Map(layout.FileBytes(segments), writable: true);
+            if (isSparse && !region.Populate(0, StoreLayout.PageBytes, write: true))
+            {
+                file.Preallocate(0, layout.FileBytes(segments)); // Without this call of the system, FileBacking I2 would not hold.
+            }
+
             var super = (Superblock*)region.Address;
             WriteLayout(super, layout);
             super->SegmentCount = segments;

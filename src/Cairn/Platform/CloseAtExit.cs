@@ -5,6 +5,9 @@ namespace Cairn.Platform;
 
 // Closes stores that are still open when the process ends: normally, by SIGTERM, or by an unhandled exception.
 //
+// SIGINT (Ctrl+C) and SIGHUP only make the stores durable. Many programs handle SIGINT and go on for a while, and a handler that was registered earlier
+// runs later than this one. So it is not known here whether the process ends.
+//
 // SIGTERM ends a process at once, unless one of its handlers cancels that. The runtime calls the newest handler first. So no store is closed if an earlier
 // called handler has cancelled the signal. A generic host always cancels it, and then ends the process normally, which closes the stores.
 //
@@ -14,18 +17,18 @@ internal static class CloseAtExit
 {
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(5);
     private static readonly Lock Gate = new();
-    private static readonly List<WeakReference<IDisposable>> Stores = [];
-    private static PosixSignalRegistration? s_signal;
+    private static readonly List<WeakReference<IClosedAtExit>> Stores = [];
+    private static PosixSignalRegistration[]? s_signals;
     private static int s_exitThread;
 
     /// <summary>
     /// Registers a store to be closed at the end of the process, if it still exists and is open. The registration does not keep it alive.
     /// </summary>
-    public static void Register(IDisposable store)
+    public static void Register(IClosedAtExit store)
     {
         lock (Gate)
         {
-            if (s_signal is null)
+            if (s_signals is null)
             {
                 AppDomain.CurrentDomain.ProcessExit += (_, _) => CloseAll();
                 AppDomain.CurrentDomain.UnhandledException += (_, e) =>
@@ -35,19 +38,24 @@ internal static class CloseAtExit
                         CloseAll();
                     }
                 };
-                s_signal = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
+                s_signals =
+                [
+                    PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal),
+                    PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal),
+                    PosixSignalRegistration.Create(PosixSignal.SIGHUP, OnSignal),
+                ];
             }
 
             Stores.RemoveAll(reference => !reference.TryGetTarget(out _));
-            Stores.Add(new WeakReference<IDisposable>(store));
+            Stores.Add(new WeakReference<IClosedAtExit>(store));
         }
     }
 
-    public static void Forget(IDisposable store)
+    public static void Forget(IClosedAtExit store)
     {
         lock (Gate)
         {
-            Stores.RemoveAll(reference => !reference.TryGetTarget(out IDisposable? target) || target == store);
+            Stores.RemoveAll(reference => !reference.TryGetTarget(out IClosedAtExit? target) || target == store);
         }
     }
 
@@ -64,7 +72,11 @@ internal static class CloseAtExit
 
     private static void OnSignal(PosixSignalContext context)
     {
-        if (!context.Cancel && !HasHost())
+        if (context.Signal != PosixSignal.SIGTERM)
+        {
+            FlushAll();
+        }
+        else if (!context.Cancel && !HasHost())
         {
             CloseAll();
         }
@@ -73,9 +85,26 @@ internal static class CloseAtExit
     private static bool HasHost() =>
         Array.Exists(AppDomain.CurrentDomain.GetAssemblies(), assembly => assembly.GetName().Name == "Microsoft.Extensions.Hosting");
 
+    private static void FlushAll()
+    {
+        List<WeakReference<IClosedAtExit>> stores;
+        lock (Gate)
+        {
+            stores = [.. Stores];
+        }
+
+        foreach (WeakReference<IClosedAtExit> reference in stores)
+        {
+            if (reference.TryGetTarget(out IClosedAtExit? store))
+            {
+                Try(store.Flush);
+            }
+        }
+    }
+
     private static void CloseAll()
     {
-        List<WeakReference<IDisposable>> stores;
+        List<WeakReference<IClosedAtExit>> stores;
         lock (Gate)
         {
             Volatile.Write(ref s_exitThread, Environment.CurrentManagedThreadId);
@@ -83,24 +112,24 @@ internal static class CloseAtExit
             Stores.Clear();
         }
 
-        foreach (WeakReference<IDisposable> reference in stores)
+        foreach (WeakReference<IClosedAtExit> reference in stores)
         {
-            if (reference.TryGetTarget(out IDisposable? store))
+            if (reference.TryGetTarget(out IClosedAtExit? store))
             {
-                Close(store);
+                Try(store.Dispose);
             }
         }
     }
 
-    private static void Close(IDisposable store)
+    private static void Try(Action action)
     {
         try
         {
-            store.Dispose();
+            action();
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
         {
-            // The other stores are closed all the same. The failure cannot be reported to a caller any more. The next opening reports the store's state.
+            // The other stores are closed or flushed all the same. The failure cannot be reported to a caller any more. The next opening reports the store's state.
         }
     }
 }

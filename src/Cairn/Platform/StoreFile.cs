@@ -49,6 +49,21 @@ internal abstract class StoreFile : IDisposable
     /// <exception cref="StoreException">The disk, a quota or a limit has no room.</exception>
     public abstract void Preallocate(long offset, long length);
 
+    /// <summary>
+    /// Makes a new file longer without reserving space. The new bytes are zero. Whatever uses a part of them first calls <see cref="TryBack"/> for it.
+    /// </summary>
+    /// <returns>False, with nothing changed, if the file system cannot reserve parts of a file later. The caller then uses <see cref="Preallocate"/>.</returns>
+    public virtual bool TryExtend(long length) => false;
+
+    /// <summary>Gets whether the file has parts without space. If the system cannot tell, false.</summary>
+    public virtual bool HasHoles => false;
+
+    /// <summary>
+    /// Reserves space for a range within the file's length, which other processes can use at the same time. Existing bytes stay, and holes are zero.
+    /// </summary>
+    /// <returns>False if the disk, a quota or a limit has no room. A part of the range can then have space.</returns>
+    public virtual bool TryBack(long offset, long length) => true;
+
     /// <summary>Fills a range of the file with zeros. The range keeps its space (P2), and the file keeps its length.</summary>
     public abstract void ZeroRange(long offset, long length);
 

@@ -46,6 +46,7 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word == SegmentState.Free
                 && (uint)(segment - exceptFirst) >= (uint)exceptCount
+                && memory.TryBackSegments(segment)
                 && Interlocked.CompareExchange(
                     ref header->StateWord, SegmentHeader.Word(SegmentState.Spare, 0, partition), word) == word)
             {
@@ -90,7 +91,8 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public int PopSpare(PartitionBlock* partition, int reserve)
     {
         int segment = partition->SpareHead - 1;
-        if (!IsSegment(segment) || partition->SpareCount <= reserve || memory.Header(segment)->State != SegmentState.Spare)
+        if (!IsSegment(segment) || partition->SpareCount <= reserve || memory.Header(segment)->State != SegmentState.Spare
+            || !memory.TryBackSegments(segment))
         {
             return None;
         }

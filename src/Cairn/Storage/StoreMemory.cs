@@ -32,6 +32,9 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     // A hint for the garbage collector that an abandoned mapping is worth a collection.
     private const long AbandonedPressureBytes = 16L << 20;
 
+    // Null if all of the file has its space.
+    private readonly FileBacking? _backing;
+
     private bool _isAbandoned;
 
     // One bit for each collection whose entries are kept.
@@ -74,6 +77,7 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
             throw layout.WrongSegmentCount(file.Path, Super->SegmentCount);
         }
 
+        _backing = file.HasHoles ? new FileBacking(file, region, layout) : null;
         RefreshRegions();
     }
 
@@ -115,6 +119,17 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
     public int SegmentCount => (int)((Volatile.Read(ref _segmentsEnd) - _segmentsStart) >> _segmentShift);
 
     public SegmentHeader* Headers => _segmentHeaders;
+
+    /// <summary>Gets whether the file takes its space as it fills, and the disk had no room when space was needed last.</summary>
+    public bool IsDiskFull => _backing is { IsDiskFull: true };
+
+    /// <summary>Gives segments their space before they are used (FileBacking I1). Returns false if the disk has no room.</summary>
+    public bool TryBackSegments(int first, int count = 1) =>
+        _backing is not { } backing || backing.TryBack(_segmentsStart + ((long)first << _segmentShift), (long)count << _segmentShift);
+
+    /// <summary>Gives a bucket of the index or of the ghosts its space before it is first written (FileBacking I1).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool TryBackBucket(void* bucket) => _backing is not { } backing || backing.TryBack((byte*)bucket - _base, StoreLayout.BucketBytes);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public PartitionBlock* Partition(int partition) =>

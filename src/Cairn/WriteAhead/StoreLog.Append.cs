@@ -11,6 +11,9 @@ internal sealed unsafe partial class StoreLog
     // Longer bodies are not copied. They are written directly from the caller's memory.
     private const int LongestGathered = 64 * 1024;
 
+    private const long FirstFileBytes = 256L << 10;
+    private const int MostDoublings = 12; // From 256 KiB to the maximum of StoreOptions.LogFileBytes.
+
     // The buffer in which a record is composed. It is used only under the log's lock.
     private byte[] _gathered = new byte[1024];
 
@@ -127,7 +130,8 @@ internal sealed unsafe partial class StoreLog
         LogFileState next;
         try
         {
-            next = LogFiles.Create(_platform, _memory, block->LogId, state.Sequence + 1, tail, FileBytesFor(bytes), Now());
+            next = LogFiles.Create(
+                _platform, _memory, block->LogId, state.Sequence + 1, tail, FileBytesFor(state.Sequence + 1, bytes), Now());
         }
         catch (StoreFullException)
         {
@@ -153,7 +157,7 @@ internal sealed unsafe partial class StoreLog
     {
         ulong logId = RandomBits.Next();
         block->File0 = LogFiles.Create(
-            _platform, _memory, logId, LogPath.FirstSequence, LogPath.FirstPosition, FileBytesFor(bytes), Now());
+            _platform, _memory, logId, LogPath.FirstSequence, LogPath.FirstPosition, FileBytesFor(LogPath.FirstSequence, bytes), Now());
         block->Current = 0;
         block->Tail = LogPath.FirstPosition;
         block->Durable = LogPath.FirstPosition;
@@ -164,7 +168,12 @@ internal sealed unsafe partial class StoreLog
     // The marks must be durable before the first record in a new piece is acknowledged (LogBlock I5).
     private void FlushMarks() => _memory.Region.Flush(0, StoreLayout.SuperblockBytes);
 
-    private long FileBytesFor(long recordBytes) => Math.Max(_options.FileBytes, LogFileHeader.PageBytes + recordBytes);
+    // The first pieces are small, so that a small map is small. Each has twice the size of the one before it.
+    private long FileBytesFor(long sequence, long recordBytes)
+    {
+        int doublings = (int)Math.Min(sequence - LogPath.FirstSequence, MostDoublings);
+        return Math.Max(Math.Min(_options.FileBytes, FirstFileBytes << doublings), LogFileHeader.PageBytes + recordBytes);
+    }
 
     private long Now() => _options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
 

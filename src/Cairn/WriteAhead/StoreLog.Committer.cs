@@ -1,7 +1,10 @@
+using System.Diagnostics;
+
 namespace Cairn.WriteAhead;
 
-// Asynchronous waits. One thread of the opening waits on behalf of all asynchronous callers. It ends when it has had nothing to do for some time, so that a
-// forgotten store can be collected.
+// Waits that block no caller. One thread of the opening waits on behalf of all asynchronous callers, and makes records durable for which no caller waits. It
+// ends when it has had nothing to do for some time, so that a forgotten store can be collected. It is not a thread of the pool, because a pool that is busy
+// would delay it beyond what Durability.BackgroundCommit promises.
 internal sealed partial class StoreLog
 {
     private static readonly TimeSpan LongestIdle = TimeSpan.FromSeconds(5);
@@ -9,6 +12,36 @@ internal sealed partial class StoreLog
     private readonly object _queueGate = new();
     private List<Waiter> _queue = [];
     private bool _isCommitting;
+
+    // 1 while records are to be made durable at _dueAt. Written under the gate.
+    private int _isDue;
+    private long _dueAt;
+
+    /// <summary>The time after which the log is flushed for a record for which no caller waits. Tests of what happens before make it longer.</summary>
+    internal static TimeSpan BackgroundDelay { get; set; } = TimeSpan.FromMilliseconds(50);
+
+    /// <summary>Makes all appended records durable soon, without waiting for that.</summary>
+    public void CommitSoon()
+    {
+        // Full fence; pairs with the exchange in TryTake. Either that thread sees the tail behind the caller's record, or this read sees that it has taken
+        // its turn.
+        Interlocked.MemoryBarrier();
+        if (Volatile.Read(ref _isDue) != 0)
+        {
+            return;
+        }
+
+        lock (_queueGate)
+        {
+            // If the log is closed, Close has made the record durable.
+            if (_isDue == 0 && !_isClosed)
+            {
+                _isDue = 1;
+                _dueAt = Stopwatch.GetTimestamp() + (long)(BackgroundDelay.TotalSeconds * Stopwatch.Frequency);
+                WakeCommitter();
+            }
+        }
+    }
 
     /// <summary>Does the same as <see cref="Wait"/>, but blocks no thread of the caller.</summary>
     public ValueTask WaitAsync(long end, bool isUrgent, CancellationToken cancellation)
@@ -30,20 +63,25 @@ internal sealed partial class StoreLog
             _queue.Add(waiter);
             Interlocked.Increment(ref _waiting);
             Interlocked.Increment(ref _arrived);
-            if (!_isCommitting)
-            {
-                _isCommitting = true;
-                var thread = new Thread(Commit) { IsBackground = true, Name = "Cairn log" };
-                thread.UnsafeStart();
-            }
-            else
-            {
-                Monitor.Pulse(_queueGate);
-            }
+            WakeCommitter();
         }
 
         Task task = cancellation.CanBeCanceled ? waiter.Completion.Task.WaitAsync(cancellation) : waiter.Completion.Task;
         return new ValueTask(task);
+    }
+
+    // The caller holds the gate.
+    private void WakeCommitter()
+    {
+        if (_isCommitting)
+        {
+            Monitor.Pulse(_queueGate);
+            return;
+        }
+
+        _isCommitting = true;
+        var thread = new Thread(Commit) { IsBackground = true, Name = "Cairn log" };
+        thread.UnsafeStart();
     }
 
     // Waits until all queued callers are served. The thread ends when the queue is empty.
@@ -62,10 +100,10 @@ internal sealed partial class StoreLog
     private void Commit()
     {
         var batch = new List<Waiter>();
-        while (TryTake(ref batch))
+        while (TryTake(ref batch, out bool isDue))
         {
-            long end = 0;
-            bool isUrgent = false;
+            long end = isDue ? Tail : 0;
+            bool isUrgent = isDue;
             foreach (Waiter waiter in batch)
             {
                 end = Math.Max(end, waiter.End);
@@ -100,29 +138,32 @@ internal sealed partial class StoreLog
     }
 
     // Returns false when the thread must end.
-    private bool TryTake(ref List<Waiter> batch)
+    private bool TryTake(ref List<Waiter> batch, out bool isDue)
     {
         lock (_queueGate)
         {
-            while (_queue.Count == 0)
+            bool isIdle = false;
+            while (_queue.Count == 0 && TimeUntilDue() > TimeSpan.Zero)
             {
-                if (_isClosed || !Monitor.Wait(_queueGate, LongestIdle))
+                if (_isClosed || (isIdle && _isDue == 0))
                 {
-                    if (_queue.Count != 0)
-                    {
-                        break;
-                    }
-
                     _isCommitting = false;
                     Monitor.PulseAll(_queueGate);
+                    isDue = false;
                     return false;
                 }
+
+                isIdle = !Monitor.Wait(_queueGate, TimeUntilDue());
             }
 
+            // Records that are due also become durable if an asynchronous caller is served. Full fence; pairs with the one in CommitSoon.
+            isDue = Interlocked.Exchange(ref _isDue, 0) != 0;
             (batch, _queue) = (_queue, batch);
             return true;
         }
     }
+
+    private TimeSpan TimeUntilDue() => _isDue == 0 ? LongestIdle : Stopwatch.GetElapsedTime(Stopwatch.GetTimestamp(), _dueAt);
 
     private sealed class Waiter(long end, bool isUrgent)
     {

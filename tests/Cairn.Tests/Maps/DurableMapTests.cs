@@ -1,10 +1,108 @@
+using System.Diagnostics;
+using Cairn.Tests.WriteAhead;
+using Cairn.WriteAhead;
+
 namespace Cairn.Tests.Maps;
 
-/// <summary>Maps whose writes wait for the disk, which is the default.</summary>
+/// <summary>Maps whose writes survive a loss of power, at once or soon.</summary>
 public sealed class DurableMapTests : StoreTest
 {
+    private static readonly TimeSpan Long = TimeSpan.FromMinutes(1);
+
+    [Fact]
+    public void Put_to_a_map_does_not_wait_for_the_disk_and_becomes_durable_without_another_call()
+    {
+        var platform = new FaultyPlatform();
+        using CairnStore store = platform.OpenStore(Options);
+        PersistentMap<int, int> map = store.Map<int, int>("numbers");
+        StoreLog log = store.Engine.WriteAhead;
+        store.Flush();
+        using var mayFlush = new ManualResetEventSlim();
+        platform.OnFlush = () => Assert.True(mayFlush.Wait(Long));
+
+        map[1] = 1;
+        map.Set(2, 2, Expiration.After(TimeSpan.FromHours(1)));
+        map.Remove(1);
+        using (StoreTransaction transaction = store.BeginTransaction())
+        {
+            Assert.True(transaction.Set(store.Collection("numbers"), BitConverter.GetBytes(3), BitConverter.GetBytes(3)).Commit());
+        }
+
+        long end = log.Tail;
+        Assert.True(log.Durable < end);
+        mayFlush.Set();
+        Assert.True(SpinWait.SpinUntil(() => log.Durable >= end, Long));
+    }
+
+    [Fact]
+    public async Task Awaited_put_to_a_map_with_the_default_durability_does_not_wait_for_the_disk_either()
+    {
+        using var mayFlush = new ManualResetEventSlim();
+        var platform = new FaultyPlatform();
+        using CairnStore store = platform.OpenStore(Options);
+        PersistentMap<int, int> map = store.Map<int, int>("numbers");
+        store.Flush();
+        platform.OnFlush = () => Assert.True(mayFlush.Wait(Long));
+
+        await map.SetAsync(1, 1);
+        bool isDurable = store.Engine.WriteAhead.Durable >= store.Engine.WriteAhead.Tail;
+        mayFlush.Set();
+
+        Assert.False(isDurable);
+    }
+
+    [Fact]
+    public void Put_is_on_the_disk_within_a_tenth_of_a_second()
+    {
+        PersistentMap<int, int> map = Store.Map<int, int>("numbers");
+        StoreLog log = Store.Engine.WriteAhead;
+        var times = new TimeSpan[21];
+
+        for (int i = 0; i < times.Length; i++)
+        {
+            map[i] = i;
+            long start = Stopwatch.GetTimestamp();
+            long end = log.Tail;
+            Assert.True(SpinWait.SpinUntil(() => log.Durable >= end, Long));
+            times[i] = Stopwatch.GetElapsedTime(start);
+        }
+
+        // The median, because a busy machine can stop this process at any moment.
+        Array.Sort(times);
+        Assert.InRange(times[times.Length / 2], TimeSpan.Zero, TimeSpan.FromMilliseconds(100));
+    }
+
+    [Fact]
+    public void Disk_that_fails_in_the_background_refuses_the_next_put()
+    {
+        var platform = new FaultyPlatform();
+        using CairnStore store = platform.OpenStore(Options);
+        PersistentMap<int, int> map = store.Map<int, int>("numbers");
+        store.Flush();
+        platform.OnFlush = () => throw FaultyPlatform.Failed("flush");
+
+        map[1] = 1;
+        Assert.True(SpinWait.SpinUntil(() => store.Engine.WriteAhead.HasFailed, Long));
+
+        Assert.Throws<StoreReadOnlyException>(() => map[2] = 2);
+        Assert.Equal(1, map[1]);
+    }
+
+    [Fact]
+    public void Transaction_waits_for_the_disk_if_one_of_its_collections_does()
+    {
+        CairnCollection map = Store.Map<int, int>("numbers").Store.Collection("numbers");
+        CairnCollection waiting = Store.Collection("waiting", new CollectionOptions { Region = StoreRegion.Keep });
+
+        using StoreTransaction transaction = Store.BeginTransaction();
+        Assert.True(transaction.Set(map, BitConverter.GetBytes(1), BitConverter.GetBytes(1)).Set(waiting, "key", [1]).Commit());
+
+        Assert.Equal(Store.Engine.WriteAhead.Tail, Store.Engine.WriteAhead.Durable);
+    }
+
     [Theory]
     [InlineData(Durability.Default)]
+    [InlineData(Durability.BackgroundCommit)]
     [InlineData(Durability.GroupCommit)]
     [InlineData(Durability.EveryOperation)]
     public void Every_operation_does_what_it_does_without_the_log(Durability durability)

@@ -7,6 +7,7 @@ namespace Cairn.Tests.Maps;
 public sealed class MapExitTests : StoreTest
 {
     private const int Aborted = 128 + 6;
+    private const int Interrupted = 128 + 2;
     private const int Terminated = 128 + 15;
 
     [Theory]
@@ -43,13 +44,52 @@ public sealed class MapExitTests : StoreTest
         Assert.True(OpenAgain().Map<int, int>("map").Contains(1));
     }
 
+    [Theory]
+    [InlineData("return", null)]
+    [InlineData("exit", null)]
+    [InlineData("throw", null)]
+    [InlineData("wait", Terminated)]
+    [InlineData("wait", Interrupted)]
+    public void Every_end_that_the_process_notices_leaves_a_put_durable_that_did_not_wait_for_the_disk(string way, int? signal)
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, way, "background");
+        Assert.Equal("ready", child.ReadLine());
+        if (signal is { } exitCode)
+        {
+            Assert.False(IsDurable());
+            (exitCode == Interrupted ? ProcessSignals.Interrupt : (Action<int>)ProcessSignals.Terminate)(child.Id);
+            Assert.Equal(exitCode, child.Finish());
+        }
+        else
+        {
+            child.Finish();
+        }
+
+        Assert.True(IsDurable());
+        Assert.Equal(1, OpenAgain().Map<int, int>("map")[1]);
+    }
+
     [Fact]
-    public void Map_stays_open_in_a_process_that_goes_on_when_it_is_asked_to_end()
+    public void Put_of_a_killed_process_becomes_durable_while_another_process_has_the_map_open()
+    {
+        using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, "wait", "background");
+        Assert.Equal("ready", child.ReadLine());
+        using CairnStore other = OpenAgain();
+
+        child.Kill();
+
+        Assert.True(SpinWait.SpinUntil(IsDurable, TimeSpan.FromMinutes(1)));
+    }
+
+    [Theory]
+    [InlineData(Terminated)]
+    [InlineData(Interrupted)]
+    public void Map_stays_open_in_a_process_that_goes_on_when_it_is_asked_to_end(int signal)
     {
         using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, "go-on");
         Assert.Equal("ready", child.ReadLine());
 
-        ProcessSignals.Terminate(child.Id);
+        (signal == Interrupted ? ProcessSignals.Interrupt : (Action<int>)ProcessSignals.Terminate)(child.Id);
 
         Assert.Equal(0, child.Finish());
         Assert.True(IsClosed());
@@ -88,14 +128,22 @@ public sealed class MapExitTests : StoreTest
         return new WeakReference(map.Store);
     }
 
-    private unsafe bool IsClosed()
+    private bool IsClosed() => ReadSuperblock().State == Superblock.StateClosed;
+
+    private bool IsDurable()
+    {
+        LogBlock log = ReadSuperblock().Log;
+        return log.LogId != 0 && log.Durable == log.Tail;
+    }
+
+    private unsafe Superblock ReadSuperblock()
     {
         byte[] page = new byte[StoreLayout.SuperblockBytes];
         using FileStream file = File.OpenRead(FilePath);
         file.ReadExactly(page);
         fixed (byte* bytes = page)
         {
-            return ((Superblock*)bytes)->State == Superblock.StateClosed;
+            return *(Superblock*)bytes;
         }
     }
 }

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.InteropServices;
+using Cairn.WriteAhead;
 
 namespace Cairn.Tests.Maps;
 
@@ -29,11 +30,27 @@ internal static class MapRoles
     /// <summary>
     /// PATH WAY [busy]: opens a map of numbers, puts one and prints "ready". With "busy", threads write to the map all the time. The process ends without
     /// closing the map: by return, exit or throw, or it waits until it is ended. With "go-on", it continues when it is asked to end. It then puts
-    /// another number and returns.
+    /// another number and returns. With "background", the map has the default durability, but an hour passes before the log is flushed in the background.
     /// </summary>
     public static void EndWithMap(string[] args)
     {
-        PersistentMap<int, int> map = PersistentMap.Open(OptionsFor(args[0]), PersistentMapTests.Kept<int, int>());
+        bool isInBackground = args is [_, _, "background"];
+        if (isInBackground)
+        {
+            StoreLog.BackgroundDelay = TimeSpan.FromHours(1);
+        }
+
+        using var asked = new ManualResetEventSlim();
+        if (args[1] == "go-on")
+        {
+            Console.CancelKeyPress += (_, e) =>
+            {
+                e.Cancel = true;
+                asked.Set();
+            };
+        }
+
+        PersistentMap<int, int> map = PersistentMap.Open(OptionsFor(args[0]), isInBackground ? null : PersistentMapTests.Kept<int, int>());
         map[1] = 1;
         if (args is [_, _, "busy"])
         {
@@ -54,7 +71,6 @@ internal static class MapRoles
             started.Wait();
         }
 
-        using var asked = new ManualResetEventSlim();
         using PosixSignalRegistration? handler = args[1] != "go-on" ? null : PosixSignalRegistration.Create(PosixSignal.SIGTERM, context =>
         {
             context.Cancel = true;

@@ -79,8 +79,10 @@ public sealed class PowerLossTests(ITestOutputHelper output)
     [Fact]
     public void Loss_of_power_in_the_first_opening_after_a_log_was_deleted_loses_nothing_that_was_closed() => FirstOpening(Mishap.LogDeleted);
 
-    [Fact]
-    public void Loss_of_power_while_many_write_at_once_loses_nothing_that_was_acknowledged()
+    [Theory]
+    [InlineData(Durability.GroupCommit)]
+    [InlineData(Durability.BackgroundCommit)]
+    public void Loss_of_power_while_many_write_at_once_loses_nothing_that_was_acknowledged(Durability second)
     {
         var torture = new TortureRun(output);
         int damaged = 0;
@@ -89,7 +91,7 @@ public sealed class PowerLossTests(ITestOutputHelper output)
             int seed = run == 0 ? torture.Seed : TortureRun.SeedOf(torture.Seed, run) & int.MaxValue;
             try
             {
-                var power = new ConcurrentPowerLossRun(seed);
+                var power = new ConcurrentPowerLossRun(seed, second);
                 power.Execute(looks: 25);
                 damaged += power.Damages.Refused;
             }

@@ -19,6 +19,11 @@ internal sealed unsafe class GhostTable(StoreMemory memory)
     public void Add(in KeyPlacement place)
     {
         ushort* bucket = BucketOf(place);
+        if (!memory.TryBackBucket(bucket))
+        {
+            return;
+        }
+
         int next = bucket[0] % StoreLayout.FingerprintsPerGhostBucket;
         bucket[1 + next] = FingerprintOf(place.Hash);
         bucket[0] = (ushort)(next + 1);

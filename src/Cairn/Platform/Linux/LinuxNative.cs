@@ -28,6 +28,9 @@ internal static unsafe partial class LinuxNative
 
     // fallocate(2)
     public const int KeepSize = 0x01;
+
+    /// <summary>The unit of <see cref="FileStatus.Blocks"/> in bytes.</summary>
+    public const int BlockBytes = 512;
     public const int ZeroRange = 0x10;
 
     // lseek(2)

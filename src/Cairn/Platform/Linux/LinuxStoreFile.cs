@@ -160,6 +160,28 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         throw LinuxErrors.NoRoom(_path, length, available, error);
     }
 
+    // Not in memory file systems: they give a hole its page when it is read, and a read that finds no room would end the process.
+    public override bool TryExtend(long length) =>
+        LinuxNative.StatFileSystem(_handle, out LinuxNative.FileSystemStatus status) == 0 && !LinuxFileSystems.IsMemory(status.Type)
+        && !IsBeyondSizeLimit(length)
+        && LinuxNative.Allocate(_handle, LinuxNative.KeepSize, 0, 1) == 0
+        && LinuxNative.Truncate(_handle, length) == 0;
+
+    public override bool HasHoles => Status() is var status && status.Blocks * LinuxNative.BlockBytes < status.Size;
+
+    public override bool TryBack(long offset, long length)
+    {
+        int error;
+        do
+        {
+            error = LinuxNative.Allocate(_handle, LinuxNative.KeepSize, offset, length) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        // A file system without this call gave the file all its space when it was created, or gives space by rules of its own.
+        return error is not (LinuxErrors.NoSpace or LinuxErrors.QuotaExceeded or LinuxErrors.FileTooBig or LinuxErrors.NoMemory);
+    }
+
     public override void ZeroRange(long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);

@@ -44,6 +44,32 @@ public sealed partial class MapSamples : SampleTest
     }
 
     [Fact]
+    public void Waiting_for_the_disk()
+    {
+        using var orders = PersistentMap.Open("orders.cairn", new MapOptions<int, string> { Durability = Durability.GroupCommit });
+
+        orders[1] = "Dune";
+        Console.WriteLine($"The order of {orders[1]} is on the disk.");
+
+        Assert.Equal("The order of Dune is on the disk.\n", Output);
+    }
+
+    [Fact]
+    public void Transaction_over_two_maps()
+    {
+        using var store = CairnStore.Open(new StoreOptions { Path = "shop.cairn", CapacityBytes = 64 << 20 });
+        PersistentMap<string, int> stock = store.Map<string, int>("stock");
+        PersistentMap<int, string> orders = store.Map<int, string>("orders");
+
+        using StoreTransaction sale = store.BeginTransaction();
+        sale.Set(stock, "Dune", sale.Get(stock, "Dune") + 1).Set(orders, 7, "Dune");
+        sale.Commit();
+        Console.WriteLine($"{stock["Dune"]} copies, order {orders[7]}");
+
+        Assert.Equal("1 copies, order Dune\n", Output);
+    }
+
+    [Fact]
     public void Objects()
     {
         using var books = PersistentMap.Open<Guid, Book>("books.cairn");

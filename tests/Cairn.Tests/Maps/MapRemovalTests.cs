@@ -48,7 +48,7 @@ public sealed class MapRemovalTests : StoreTest
         map.Set("a", 1, Expiration.After(TimeSpan.FromSeconds(10)));
 
         Clock.Advance(TimeSpan.FromSeconds(11));
-        while (Store.SweepExpired().HasMore)
+        while (!Store.SweepExpired().IsComplete)
         {
         }
 

@@ -22,6 +22,7 @@ internal enum CloseReason
     ReaderTooSlow,
     ReaderStalled,
     TooMuchOutput,
+    TransactionTooLong,
     OutOfMemory,
     SessionFailed,
     KilledAtOnce,

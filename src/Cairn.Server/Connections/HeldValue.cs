@@ -26,15 +26,15 @@ internal struct HeldValue
     /// <summary>Pins or copies a key's value.</summary>
     /// <returns>The result. With <see cref="PinStatus.NoFreeCell"/> the connection waits: the session does not consume the request, and
     /// executes it again.</returns>
-    public PinStatus TryHold(StoreEngine engine, in KeyRef key, bool isUse)
+    public PinStatus TryHold(StoreEngine engine, in KeyRef key, bool isUse, bool acceptHash = false)
     {
         if (_connection is null)
         {
-            return engine.TryPin(key, PinTerm.Lasting, out _pin, mostCopied: long.MaxValue, isUse);
+            return engine.TryPin(key, PinTerm.Lasting, out _pin, mostCopied: long.MaxValue, isUse, acceptHash: acceptHash);
         }
 
         PinTerm term = _connection.MayTakeCell ? PinTerm.Lasting : PinTerm.LastingIfShared;
-        PinStatus status = engine.TryPin(key, term, out _pin, _connection.MostCopied, isUse);
+        PinStatus status = engine.TryPin(key, term, out _pin, _connection.MostCopied, isUse, acceptHash: acceptHash);
         if (status == PinStatus.NoFreeCell)
         {
             _connection.WaitForCell();

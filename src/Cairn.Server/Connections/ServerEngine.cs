@@ -383,6 +383,7 @@ internal sealed class ServerEngine : IAsyncDisposable
             CloseReason.ReaderStalled => (LogSubject.ReaderStalled, $"it read nothing for {MostStalledMs / 1000} seconds while others needed the memory of its replies"),
             CloseReason.ReaderTooSlow => (LogSubject.ReaderTooSlow, $"it did not read its replies for {Limits.SlowReaderTimeout}"),
             CloseReason.TooMuchOutput => (LogSubject.TooMuchOutput, $"it left more than {ByteText.Of(Limits.MaxOutputBytesPerConnection)} unread"),
+            CloseReason.TransactionTooLong => (LogSubject.TransactionTooLong, "its transaction held up other clients for too long"),
             CloseReason.OutOfMemory => (LogSubject.OutOfMemory, $"the buffers of all connections take more than {ByteText.Of(Limits.MaxBufferBytes)}"),
             _ => null,
         };

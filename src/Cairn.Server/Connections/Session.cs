@@ -23,6 +23,20 @@ internal abstract class Session
     /// a reply of this size.</summary>
     public long AwaitedBytes { get; protected set; }
 
+    /// <summary>Returns whether the session must leave its request for now, because there is no memory for a reply of this many bytes,
+    /// or because this turn has created enough long replies. The session is then executed again with the same input.</summary>
+    protected bool MustAwaitMemory(ClientConnection? connection, long bytes)
+    {
+        if (bytes <= OutputArena.SharedBlockBytes / 4 || connection is null || connection.Held.TryTakeReply(bytes))
+        {
+            return false;
+        }
+
+        AwaitedBytes = bytes;
+        HasUnfinishedRequest = true;
+        return true;
+    }
+
     /// <summary>Reads ahead in input that is about to be executed and starts the memory fetches that it needs. Changes no state.
     /// Optional.</summary>
     public virtual void Prefetch(ReadOnlySpan<byte> input)

@@ -10,6 +10,7 @@ internal enum LogSubject
     ReaderTooSlow,
     ReaderStalled,
     TooMuchOutput,
+    TransactionTooLong,
     OutOfMemory,
     TlsFailed,
     SlowRequest,

@@ -18,13 +18,12 @@ internal sealed unsafe partial class BinarySession
     private static bool IsAllowedWithoutUser(MemcachedCommand command) => command is MemcachedCommand.SaslList or MemcachedCommand.SaslAuth
         or MemcachedCommand.SaslStep or MemcachedCommand.Version;
 
-    private void Manage(ReadOnlySpan<byte> input, in MemcachedBinaryRequest request, OutputBuffer output)
+    private bool Manage(ReadOnlySpan<byte> input, in MemcachedBinaryRequest request, OutputBuffer output)
     {
         switch (request.Command)
         {
             case MemcachedCommand.Stats:
-                Stats(request, request.Key.Of(input), output);
-                break;
+                return Stats(request, request.Key.Of(input), output);
 
             case MemcachedCommand.FlushAll when _entries.TryFlushAll(request.ExpirationSeconds):
                 WriteSuccess(request, 0, output);
@@ -57,11 +56,18 @@ internal sealed unsafe partial class BinarySession
                 WriteSuccess(request, 0, output);
                 break;
         }
+
+        return true;
     }
 
     // One reply for each figure, and one without a name at the end.
-    private void Stats(in MemcachedBinaryRequest request, ReadOnlySpan<byte> group, OutputBuffer output)
+    private bool Stats(in MemcachedBinaryRequest request, ReadOnlySpan<byte> group, OutputBuffer output)
     {
+        if (MustAwaitMemory(_connection, _sessions.Statistics.LengthOf(group)))
+        {
+            return false;
+        }
+
         if (group.StartsWith("reset"u8))
         {
             _sessions.Statistics.Reset();
@@ -84,10 +90,11 @@ internal sealed unsafe partial class BinarySession
         else
         {
             WriteError(request, MemcachedStatus.NotFound, output);
-            return;
+            return true;
         }
 
         WriteFigure(request, [], [], output);
+        return true;
     }
 
     private static void WriteFigure(in MemcachedBinaryRequest request, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, OutputBuffer output)

@@ -49,6 +49,9 @@ internal sealed unsafe partial class BinarySession : Session
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
     {
         NeededBytes = 0;
+        AwaitedBytes = 0;
+        HasUnfinishedRequest = false;
+        _entries.BeginTurn();
         if (_sessions.IsFlushWaiting)
         {
             _sessions.FlushIfDue();
@@ -60,7 +63,7 @@ internal sealed unsafe partial class BinarySession : Session
         }
 
         int consumed = 0;
-        while (budget-- > 0 && !IsEnded && !output.IsFull)
+        while (budget-- > 0 && !IsEnded && !output.IsFull && _entries.HasShareOfTurn)
         {
             int skipped = (int)Math.Min(_skipBytes, input.Length - consumed);
             _skipBytes -= skipped;
@@ -186,8 +189,7 @@ internal sealed unsafe partial class BinarySession : Session
                 return true;
 
             default:
-                Manage(input, request, output);
-                return true;
+                return Manage(input, request, output);
         }
     }
 

@@ -94,6 +94,7 @@ internal sealed unsafe partial class EntryCommands
             return WriteStatus.NotFound; // NOT_STORED, as in memcached.
         }
 
+        _copiedBytes += info.ValueBytes;
         WriteStatus status = _engine.Join(key, addition, isPrefix);
         return FinishJoin(key, status);
     }
@@ -121,6 +122,7 @@ internal sealed unsafe partial class EntryCommands
                     return WriteStatus.NotFound;
                 }
 
+                _copiedBytes += pin.Info.ValueBytes;
                 WriteStatus status = _engine.Write(
                     key, EntryContent.Joined(pin, addition, isPrefix), WriteCondition.IfVersion, pin.Info.Version, out version);
                 if (expectedVersion != 0 || status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))

@@ -19,6 +19,9 @@ internal sealed unsafe partial class EntryCommands
     /// <summary>The room that a reply reserves for a value of unknown length.</summary>
     public const int LikelyValueBytes = 1 << 10;
 
+    // Copying this many bytes takes some hundred microseconds.
+    private const int MostCopiedInTurn = 1 << 20;
+
     // The bytes that memcached adds to key and value when it compares an item with its limit: header, version, and two terminators.
     private const int ItemOverheadBytes = 48 + 8 + 1 + 2;
     private const int ItemFlagsBytes = 4;
@@ -28,6 +31,7 @@ internal sealed unsafe partial class EntryCommands
     private readonly MemcachedSessions _sessions;
     private readonly StoreEngine _engine;
     private readonly int _maxItemBytes;
+    private long _copiedBytes;
 
     public EntryCommands(MemcachedSessions sessions, MemcachedCounters counters)
     {
@@ -38,9 +42,15 @@ internal sealed unsafe partial class EntryCommands
         Events = sessions.Options.Events;
     }
 
+    /// <summary>Gets whether the turn has room for another command. Commands that add to a long value copy all of it.</summary>
+    public bool HasShareOfTurn => _copiedBytes <= MostCopiedInTurn;
+
     public MemcachedCounters Counters { get; }
 
     public KeyspaceEvents Events { get; }
+
+    /// <summary>Begins to execute the requests of a connection in a turn.</summary>
+    public void BeginTurn() => _copiedBytes = 0;
 
     // --- Rules ---
 

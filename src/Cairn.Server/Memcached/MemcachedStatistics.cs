@@ -11,6 +11,9 @@ namespace Cairn.Server.Memcached;
 /// <summary>The figures that <c>stats</c> shows, in the names and the order of memcached.</summary>
 internal sealed class MemcachedStatistics(MemcachedSessions sessions)
 {
+    // Four figures, with the headers of the binary protocol.
+    private const int BytesOfConnection = 384;
+
     private static readonly string s_productVersion =
         typeof(MemcachedStatistics).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()!.InformationalVersion.Split('+')[0];
 
@@ -26,6 +29,12 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         _ when group.SequenceEqual("conns"u8) => Connections(),
         _ => null,
     };
+
+    /// <summary>Returns the approximate length in bytes of a reply whose length clients can determine; 0 for other groups.</summary>
+    public long LengthOf(ReadOnlySpan<byte> arguments) =>
+        arguments.StartsWith("conns"u8) ? (long)BytesOfConnection * (sessions.Options.Surroundings.Engine?.ConnectionCount ?? 0)
+        : arguments.StartsWith("detail dump"u8) ? sessions.Prefixes.Length
+        : 0;
 
     /// <summary>Sets all counts to zero.</summary>
     public void Reset()
@@ -175,9 +184,9 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("reqs_per_event", Text(surroundings.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
             ("cas_enabled", "yes"),
             ("tcp_backlog", "1024"),
-            ("binding_protocol", "ascii"),
-            ("auth_enabled_sasl", "no"),
-            ("auth_enabled_ascii", YesNo(options.Credentials is not null)),
+            ("binding_protocol", Binding()),
+            ("auth_enabled_sasl", YesNo(options.Credentials is not null && options.WireFormat != MemcachedWireFormat.Text)),
+            ("auth_enabled_ascii", YesNo(options.Credentials is not null && options.WireFormat != MemcachedWireFormat.Binary)),
             ("item_size_max", Text(options.MaxItemBytes)),
             ("maxconns_fast", "yes"),
             ("hashpower_init", "0"),
@@ -210,6 +219,13 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("ssl_enabled", "no"),
         ];
     }
+
+    private string Binding() => sessions.Options.WireFormat switch
+    {
+        MemcachedWireFormat.Text => "ascii",
+        MemcachedWireFormat.Binary => "binary",
+        _ => "auto-negotiate",
+    };
 
     private long IdleSeconds() =>
         sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;

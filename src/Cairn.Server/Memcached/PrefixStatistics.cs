@@ -8,9 +8,13 @@ internal sealed class PrefixStatistics
     // A limit, because clients may invent any number of prefixes.
     private const int MaxPrefixes = 10_000;
 
+    // A line without its prefix and with numbers of usual length.
+    private const int LineBytes = 48;
+
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Counts> _counts = new(StringComparer.Ordinal);
     private volatile bool _isOn;
+    private long _prefixBytes;
 
     public bool IsOn
     {
@@ -57,6 +61,19 @@ internal sealed class PrefixStatistics
         lock (_lock)
         {
             _counts.Clear();
+            _prefixBytes = 0;
+        }
+    }
+
+    /// <summary>Gets the approximate length in bytes of <see cref="Dump"/>.</summary>
+    public long Length
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _prefixBytes + (LineBytes * (long)_counts.Count);
+            }
         }
     }
 
@@ -89,6 +106,7 @@ internal sealed class PrefixStatistics
         if (!_counts.TryGetValue(prefix, out Counts? counts) && _counts.Count < MaxPrefixes)
         {
             counts = _counts[prefix] = new Counts();
+            _prefixBytes += prefix.Length;
         }
 
         return counts;

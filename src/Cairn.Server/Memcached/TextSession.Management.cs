@@ -55,8 +55,7 @@ internal sealed unsafe partial class TextSession
                 return true;
 
             case MemcachedCommand.Stats:
-                Stats(input, request, output);
-                return true;
+                return Stats(input, request, output);
 
             case MemcachedCommand.LruCrawler:
                 return LruCrawler(input, request, output);
@@ -180,8 +179,13 @@ internal sealed unsafe partial class TextSession
         output.Write(_isAuthenticated ? "STORED\r\n"u8 : ErrorText(MemcachedError.AuthenticationFailure));
     }
 
-    private void Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    private bool Stats(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
     {
+        if (MustAwaitMemory(_connection, _sessions.Statistics.LengthOf(request.Arguments.Of(input))))
+        {
+            return false;
+        }
+
         MemcachedTokens words = request.EnumerateArguments(input);
         ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
         ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
@@ -193,7 +197,7 @@ internal sealed unsafe partial class TextSession
             }
 
             output.Write("END\r\n"u8);
-            return;
+            return true;
         }
 
         switch (what)
@@ -219,6 +223,8 @@ internal sealed unsafe partial class TextSession
                 output.Write(ErrorText(MemcachedError.UnknownCommand));
                 break;
         }
+
+        return true;
     }
 
     private void StatsDetail(ReadOnlySpan<byte> how, OutputBuffer output)

@@ -48,7 +48,9 @@ internal sealed unsafe partial class TextSession : Session
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
     {
         NeededBytes = 0;
+        AwaitedBytes = 0;
         HasUnfinishedRequest = false;
+        _entries.BeginTurn();
         _keysOfTurn = 0;
         if (_sessions.IsFlushWaiting)
         {
@@ -61,7 +63,7 @@ internal sealed unsafe partial class TextSession : Session
         }
 
         int consumed = 0;
-        while (budget-- > 0 && !IsEnded && !output.IsFull)
+        while (budget-- > 0 && !IsEnded && !output.IsFull && _entries.HasShareOfTurn)
         {
             ReadOnlySpan<byte> rest = Skip(input[consumed..], ref consumed);
             if (rest.IsEmpty)

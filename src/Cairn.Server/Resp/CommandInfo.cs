@@ -36,6 +36,9 @@ internal enum CommandFlags
 
     /// <summary>Processes one key after the other, and may pause before each (RespSession.Pieces).</summary>
     InPieces = 1 << 24,
+
+    /// <summary>Reads the whole value of its first key to change a part of it.</summary>
+    Rewrites = 1 << 25,
 }
 
 /// <summary>A command, or a subcommand of a command.</summary>

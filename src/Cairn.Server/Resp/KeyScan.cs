@@ -14,8 +14,8 @@ internal sealed class KeyScan
 
     private const int KeptBytes = 64 << 10;
 
-    // The number of comparisons of a byte with a pattern that take as long as one ordinary key.
-    private const int ComparisonsOfElement = 256;
+    /// <summary>The number of comparisons of a byte with a pattern that take as long as one ordinary key.</summary>
+    public const int ComparisonsOfElement = 256;
 
     private byte[] _bytes = [];
     private int _used;

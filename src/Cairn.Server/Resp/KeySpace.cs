@@ -21,6 +21,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     private readonly StoreEngine _engine = store.Engine;
     private byte[] _scratch = [];
+    private long _longBytes;
 
     public CairnStore Store => store;
 
@@ -47,6 +48,14 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
     /// <summary>Resets the counts of reads to zero.</summary>
     public void ForgetLookups() => Hits = Misses = 0;
+
+    /// <summary>Returns the number of bytes that were read and written to change values since the last call.</summary>
+    public long TakeLongBytes()
+    {
+        long bytes = _longBytes;
+        _longBytes = 0;
+        return bytes;
+    }
 
     /// <summary>Returns the place of a key in the index, whether or not the key exists.</summary>
     public KeyPlacement PlaceOf(ReadOnlySpan<byte> key)
@@ -151,6 +160,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             if (outcome != ReadOutcome.TooShort)
             {
                 value = outcome == ReadOutcome.Hit ? _scratch.AsSpan(0, info.ValueBytes) : default;
+                _longBytes += value.Length;
                 return outcome == ReadOutcome.Hit;
             }
 
@@ -228,6 +238,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             return WriteStatus.TooLarge;
         }
 
+        _longBytes += value.Length;
         var content = new EntryContent { Type = type, Flags = flags, Expiration = expiration, First = value };
         fixed (byte* bytes = key)
         {
@@ -250,24 +261,10 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             return WriteStatus.TooLarge;
         }
 
+        _longBytes += value.Length;
         fixed (byte* bytes = key)
         {
             return _engine.Rewrite(_engine.Place(bytes, key.Length, 0), value, version);
-        }
-    }
-
-    /// <summary>Appends bytes to a value.</summary>
-    public WriteStatus Append(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
-    {
-        // The store checks its own limit.
-        if (MaxValueBytes < store.MaxValueBytes && TryGetInfo(key, out EntryInfo info) && info.ValueBytes + value.Length > MaxValueBytes)
-        {
-            return WriteStatus.TooLarge;
-        }
-
-        fixed (byte* bytes = key)
-        {
-            return _engine.Join(_engine.Place(bytes, key.Length, 0), value, isPrefix: false);
         }
     }
 
@@ -306,6 +303,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
             return WriteStatus.TooLarge;
         }
 
+        _longBytes += value.Length;
         var content = new EntryContent { Type = source.Type, Flags = source.Flags, Expiration = SameAs(source), First = value };
         WriteStatus status;
         fixed (byte* bytes = key)

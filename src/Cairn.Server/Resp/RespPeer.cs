@@ -37,6 +37,9 @@ internal abstract class RespPeer
     /// <summary>Gets the memory that the session holds.</summary>
     public abstract HeldMemory Held { get; }
 
+    /// <summary>Creates the holder of a value whose reply is written as the client reads.</summary>
+    public virtual HeldValue CreateSource() => new(null);
+
     /// <summary>Gets the limits on the client's resources.</summary>
     public virtual ConnectionLimits Limits => s_defaultLimits;
 
@@ -95,6 +98,8 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
     public override void Resume() => connection.Post(s_resume);
 
     public override HeldMemory Held => connection.Held;
+
+    public override HeldValue CreateSource() => new(connection);
 
     public override ConnectionLimits Limits => connection.Worker.Limits;
 

@@ -1,4 +1,7 @@
 using System.Runtime.CompilerServices;
+using Cairn.Concurrency;
+using Cairn.Engine;
+using Cairn.Keys;
 using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
@@ -12,7 +15,7 @@ namespace Cairn.Server.Resp;
 //
 //   I1  The request of a paused command is not consumed. It is the first of the next input again, with its arguments in place.
 //   I2  While a command is paused, nothing else is written to the output. The inbox waits, so no message gets inside a reply.
-//   I3  A paused command holds only memory that HeldMemory counts: no lock, no pin, no partition.
+//   I3  A paused command holds only memory that HeldMemory counts, and at most one value (HeldValue): no lock, no partition.
 //
 // Commands between MULTI and EXEC are atomic. The partitions of their keys are held, so these commands cannot pause (I3). There, the same
 // checks end the transaction if its replies exceed the limits.
@@ -20,6 +23,9 @@ internal sealed partial class RespSession
 {
     /// <summary>The number of elements, such as keys, that are processed for one connection before its worker serves others.</summary>
     internal const int ElementsPerTurn = 1024;
+
+    /// <summary>The number of bytes of a value that are copied in the time of one ordinary element.</summary>
+    public const int BytesOfElement = 1024;
 
     // Values up to this length need no block of their own.
     private const int ShortBytes = OutputArena.SharedBlockBytes / 4;
@@ -29,14 +35,22 @@ internal sealed partial class RespSession
     private bool _isInboxWaiting;
     private bool _isQueueOver;
     private long _elements; // Processed in this turn.
+    private object[]? _seen;
+    private HeldValue _source;
     private KeyScan? _scan;
-    private long _scanBytes;
+    private long _keptBytes;
 
     /// <summary>Gets the element at which the present command continues; 0 if it begins.</summary>
     public int ResumeAt { get; private set; }
 
-    /// <summary>Gets the value, as of the beginning of the reply, that provides the elements of a paused reply.</summary>
-    public ReplySource ReplySource { get; }
+    /// <summary>Gets whether the session holds the value that provides the elements of a reply in pieces.</summary>
+    public bool IsSourceHeld => _source.IsHeld;
+
+    /// <summary>Gets that value, as of the beginning of the reply.</summary>
+    public ReadOnlySpan<byte> Source => _source.Value;
+
+    /// <summary>Gets whether the present command was queued by MULTI.</summary>
+    public bool IsExecutingQueue => _isExecutingQueue;
 
     /// <summary>Gets the maximum length in bytes of a reply that is created as a whole.</summary>
     public long MaxReplyBytes => Peer.Limits.MaxOutputBytesPerConnection;
@@ -44,6 +58,18 @@ internal sealed partial class RespSession
     private bool IsPaused => _pausedCommand is not null;
 
     private bool IsSilent => ReplyMode != ReplyMode.On;
+
+    /// <summary>Returns what the present command has seen when it began. It is kept while the command is paused.</summary>
+    public T[] BeginWith<T>(Func<RespServer, T[]> see)
+        where T : class
+    {
+        if (ResumeAt == 0 || _seen is null)
+        {
+            _seen = see(Server);
+        }
+
+        return (T[])_seen;
+    }
 
     /// <summary>Gets or sets the count of the present command so far.</summary>
     public long Tally { get; set; }
@@ -79,11 +105,17 @@ internal sealed partial class RespSession
     public bool MustAwaitMemory(long bytes, int element, ref RespWriter writer) =>
         bytes > ShortBytes && !IsSilent && (_isExecutingQueue || !Peer.Held.TryTakeReply(bytes)) && Pause(element, bytes, ref writer);
 
+    /// <summary>Counts work of the present command that cannot be done in pieces. The session executes no further command in a turn
+    /// that has had its share.</summary>
+    /// <param name="elements">The work, in ordinary elements.</param>
+    public void CountWork(long elements) => _elements += elements;
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Pause(int element, long bytes, ref RespWriter writer)
     {
         if (_isExecutingQueue)
         {
+            _queueWork += _elements;
             _elements = 0;
             return EndQueueIfOver(bytes, ref writer);
         }
@@ -94,16 +126,32 @@ internal sealed partial class RespSession
         return true;
     }
 
-    // The replies of a transaction, plus this many bytes, must stay within the limits.
+    // The work of a transaction, and its replies plus this many bytes, must stay within the limits.
     private bool EndQueueIfOver(long bytes, ref RespWriter writer)
     {
-        if (!IsSilent && (_output.UnsentBytes + writer.PendingBytes + bytes > _mostQueueBytes || Peer.Held.Account.IsExceeded))
-        {
-            _isQueueOver = true;
-        }
-
+        _isQueueOver |= IsQueueTooLong
+            || (!IsSilent && (_output.UnsentBytes + writer.PendingBytes + bytes > _mostQueueBytes || Peer.Held.Account.IsExceeded));
         return _isQueueOver;
     }
+
+    /// <summary>Holds a value for a reply in pieces, unless it is held already. Returns false if the connection waits for a hazard cell or
+    /// for memory. The command must then return.</summary>
+    public unsafe bool TryHoldSource(ReadOnlySpan<byte> key, int element, ref RespWriter writer)
+    {
+        if (_source.IsHeld)
+        {
+            return true;
+        }
+
+        fixed (byte* bytes = key)
+        {
+            KeyRef place = Keys.Engine.Place(bytes, key.Length, 0);
+            return _source.TryHold(Keys.Engine, place, isUse: false, acceptHash: true) != PinStatus.NoFreeCell
+                || !Pause(element, bytes: 0, ref writer);
+        }
+    }
+
+    public void ReleaseSource() => _source.Release();
 
     /// <summary>Returns the scan of the present command, a new one if the command begins. The command calls <see cref="EndScan"/> when it
     /// is done.</summary>
@@ -126,18 +174,19 @@ internal sealed partial class RespSession
         {
             _scan = null;
             _worker.ReturnScan(scan);
-            CountScan();
+            CountKept();
         }
     }
 
-    // A scan that a paused command has taken from the worker counts as memory of its connection.
-    private void CountScan()
+    // The state that a paused command keeps, such as a scan that it has taken from the worker, counts as memory of its connection.
+    private void CountKept()
     {
-        long bytes = _scan?.HeldBytes ?? 0;
-        if (bytes != _scanBytes)
+        _seen = IsPaused ? _seen : null;
+        long bytes = (_scan?.HeldBytes ?? 0) + ((long)(_seen?.Length ?? 0) * IntPtr.Size);
+        if (bytes != _keptBytes)
         {
-            Peer.Held.Charge(bytes - _scanBytes);
-            _scanBytes = bytes;
+            Peer.Held.Charge(bytes - _keptBytes);
+            _keptBytes = bytes;
         }
     }
 

@@ -26,6 +26,12 @@ internal sealed partial class RespSession
     private const int MostQueuedArguments = 1 + (2 * StringCommands.MaxPairs);
     private const int MostReplyBytes = 16 << 20;
 
+    // As much other work, in ordinary elements: a store that KEYS visits, hashes that HSET loads, patterns that PUBLISH compares.
+    private const int MostQueueWork = 512 << 10;
+
+    // The bytes of a hash of short fields that are loaded in the time of one element.
+    private const int BytesOfHashElement = 128;
+
     private readonly List<WatchedKey> _watched = [];
     private Dictionary<ulong, int>? _watchedPlaces;
     private long _watchedBytes;
@@ -33,6 +39,7 @@ internal sealed partial class RespSession
     private int _queuedArguments;
     private bool _isTransactionBroken;
     private bool _isExecutingQueue;
+    private long _queueWork; // Without _elements.
     private long _mostQueueBytes; // The limit of the replies of the queue that is being executed.
 
     /// <summary>Gets whether the session is between MULTI and EXEC.</summary>
@@ -122,6 +129,13 @@ internal sealed partial class RespSession
                 return;
             }
 
+            if (KnownWork() > MostQueueWork)
+            {
+                writer.WriteError(
+                    "EXECABORT Transaction discarded because other clients would have to wait too long for its commands. Use fewer in a transaction, or shorter values."u8);
+                return;
+            }
+
             if (MustAwaitMemory(known, 1, ref writer))
             {
                 hasEnded = false;
@@ -147,6 +161,7 @@ internal sealed partial class RespSession
         IsInTransaction = false;
         _isExecutingQueue = true;
         _isQueueOver = false;
+        _queueWork = -_elements;
         writer.WriteArrayHeader(QueuedCount);
         for (int block = 0; block < _queued?.BlockCount; block++)
         {
@@ -158,7 +173,7 @@ internal sealed partial class RespSession
                 if (_isQueueOver || EndQueueIfOver(0, ref writer))
                 {
                     _isClosing = true;
-                    Peer.Close(CloseReason.TooMuchOutput);
+                    Peer.Close(IsQueueTooLong ? CloseReason.TransactionTooLong : CloseReason.TooMuchOutput);
                     return;
                 }
 
@@ -166,6 +181,9 @@ internal sealed partial class RespSession
             }
         }
     }
+
+    // The work that was not known before may be as much again.
+    private bool IsQueueTooLong => _queueWork + _elements > 2 * MostQueueWork;
 
     // Returns the total length of the values that the queued requests read, as they are now, and the longest of them.
     private long KnownReplyBytes(out long longest)
@@ -191,6 +209,35 @@ internal sealed partial class RespSession
 
         return bytes;
     }
+
+    // Returns the work of the queued commands, as far as it is known before they are executed.
+    private long KnownWork()
+    {
+        long work = 0;
+        for (int block = 0; block < _queued?.BlockCount && work <= MostQueueWork; block++)
+        {
+            ReadOnlySpan<byte> queued = _queued[block];
+            RespRequestReader reader = QueueReader();
+            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            {
+                var arguments = new RespArguments(reader, queued, request);
+                work += CommandTable.Find(arguments[0]) switch
+                {
+                    { Name: "keys" } => Server.Store.GetStatistics().Totals.Entries,
+                    { IsPublish: true } => Server.Messages.PatternCount / PubSubCommands.PatternsOfElement,
+                    { } command when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
+                    _ => 0,
+                };
+                queued = queued[length..];
+            }
+        }
+
+        return work;
+    }
+
+    private long RewriteWork(ReadOnlySpan<byte> key) => Keys.TryGetInfo(key, out EntryInfo info)
+        ? (info.ValueBytes * 2L / BytesOfElement) + (info.Type == EntryType.Hash ? info.ValueBytes / BytesOfHashElement : 0)
+        : 0;
 
     private long ValueBytes(CommandInfo command, scoped in RespArguments arguments, ref long longest)
     {

@@ -46,7 +46,7 @@ internal sealed partial class RespSession : Session
         Events = server.Events;
         _worker = server.CurrentWorker;
         Keys = _worker.Keys;
-        ReplySource = new ReplySource(peer.Held);
+        _source = peer.CreateSource();
         _channels = new SubscribedNames(peer.Held);
         _patterns = new SubscribedNames(peer.Held);
         _recorder = server.Metrics.OfThisThread;
@@ -112,7 +112,7 @@ internal sealed partial class RespSession : Session
         var writer = new RespWriter(_target, IsResp3);
         int consumed = 0;
         int executed = 0;
-        while (executed < budget && !_isClosing && output.UnsentBytes + writer.PendingBytes < output.FullAt)
+        while (executed < budget && _elements <= ElementsPerTurn && !_isClosing && output.UnsentBytes + writer.PendingBytes < output.FullAt)
         {
             ReadOnlySpan<byte> rest = input[consumed..];
             RespRequest request;
@@ -186,7 +186,7 @@ internal sealed partial class RespSession : Session
         EndTransaction();
         EndCheck();
         EndScan();
-        ReplySource.Release();
+        ReleaseSource();
         Server.Remove(this);
     }
 
@@ -219,7 +219,7 @@ internal sealed partial class RespSession : Session
     private void Trim()
     {
         _worker.Trim(Peer.Held);
-        CountScan();
+        CountKept();
         if (_reader.HeldBytes <= UncountedReaderBytes && _countedReaderBytes == 0)
         {
             return;
@@ -344,6 +344,7 @@ internal sealed partial class RespSession : Session
             command.Handler(this, arguments, ref writer);
         }
 
+        CountWork(Keys.TakeLongBytes() / BytesOfElement);
         if (watched != 0)
         {
             NoteIfSlow(watched, command, arguments);
@@ -408,6 +409,7 @@ internal sealed partial class RespSession : Session
         _worker.Discarding.Bytes = 0;
         var silent = new RespWriter(_worker.Discarding, IsResp3);
         Dispatch(command, arguments, request, ref silent);
+        CountWork((_worker.Discarding.Bytes + silent.PendingBytes) / BytesOfElement);
         if (IsPaused)
         {
             return;

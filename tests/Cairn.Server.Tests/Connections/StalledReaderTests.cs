@@ -1,4 +1,6 @@
+using System.Text;
 using Cairn.Server.Connections;
+using Cairn.Server.Tests.Memcached.Binary;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
@@ -21,6 +23,7 @@ public sealed class StalledReaderTests : IDisposable
 
     [Theory]
     [InlineData(WireProtocol.Memcached)]
+    [InlineData(WireProtocol.Binary)]
     [InlineData(WireProtocol.Resp)]
     public async Task Client_that_reads_gets_long_values_while_others_hold_all_memory_that_they_may(WireProtocol protocol)
     {
@@ -40,6 +43,7 @@ public sealed class StalledReaderTests : IDisposable
 
     [Theory]
     [InlineData(WireProtocol.Memcached)]
+    [InlineData(WireProtocol.Binary)]
     [InlineData(WireProtocol.Resp)]
     public async Task Clients_that_have_read_nothing_for_five_seconds_give_way_to_one_that_reads(WireProtocol protocol)
     {
@@ -144,11 +148,25 @@ public sealed class StalledReaderTests : IDisposable
     }
 
     // The kernel accepts some MiB for a client that does not read, so one request is not enough to block it.
-    private static void Get(TestClient client, WireProtocol protocol, string key, int times = 1) => client.Send(string.Concat(
-        Enumerable.Repeat(protocol == WireProtocol.Resp ? $"*2\r\n$3\r\nGET\r\n$3\r\n{key}\r\n" : $"get {key}\r\n", times)));
+    private static void Get(TestClient client, WireProtocol protocol, string key, int times = 1)
+    {
+        byte[] request = protocol switch
+        {
+            WireProtocol.Resp => Encoding.ASCII.GetBytes($"*2\r\n$3\r\nGET\r\n$3\r\n{key}\r\n"),
+            WireProtocol.Memcached => Encoding.ASCII.GetBytes($"get {key}\r\n"),
+            _ => BinaryRequest.Make(BinaryRequest.Get, key),
+        };
+        client.Send([.. Enumerable.Repeat(request, times).SelectMany(bytes => bytes)]);
+    }
 
     private static void AssertValue(TestClient client, WireProtocol protocol, string key, int bytes)
     {
+        if (protocol == WireProtocol.Binary)
+        {
+            Assert.Equal(BinaryRequest.HeadBytes + bytes, client.Skip(BinaryRequest.HeadBytes + bytes));
+            return;
+        }
+
         Assert.Equal(protocol == WireProtocol.Resp ? $"${bytes}\r" : $"VALUE {key} 0 {bytes}\r", client.ReadLine());
         Assert.Equal(bytes, client.Skip(bytes));
         Assert.Equal("\r", client.ReadLine());

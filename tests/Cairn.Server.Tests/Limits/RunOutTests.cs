@@ -2,6 +2,7 @@ using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
+using Cairn.Server.Tests.Memcached.Binary;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Limits;
@@ -15,10 +16,11 @@ public class RunOutTests
     [Theory]
     [InlineData(WireProtocol.Memcached, "set k 0 0 4000000\r\n", "SERVER_ERROR")]
     [InlineData(WireProtocol.Resp, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4000000\r\n", "")]
+    [InlineData(WireProtocol.Binary, "\x80\x01\0\x01\x08\0\0\0\0\x3d\x09\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0k", "")]
     public async Task Requests_beyond_the_limit_hold_nothing_and_others_are_served(WireProtocol protocol, string request, string reply)
     {
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxInputBytesPerConnection = 1 << 20 });
-        byte[] begun = [.. Encoding.ASCII.GetBytes(request), .. new byte[1 << 20]];
+        byte[] begun = [.. Encoding.Latin1.GetBytes(request), .. new byte[1 << 20]];
 
         for (int i = 0; i < 20; i++)
         {
@@ -49,12 +51,20 @@ public class RunOutTests
         await runOut.AssertRecoversAsync();
     }
 
-    [Fact]
-    public async Task Requests_that_do_not_end_are_closed_in_time_and_hold_nothing_afterwards()
+    [Theory]
+    [InlineData(WireProtocol.Memcached)]
+    [InlineData(WireProtocol.Binary)]
+    [InlineData(WireProtocol.Resp)]
+    public async Task Requests_that_do_not_end_are_closed_in_time_and_hold_nothing_afterwards(WireProtocol protocol)
     {
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits());
-        TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => runOut.Greedy())];
-        byte[] begun = Encoding.ASCII.GetBytes("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n" + new string('v', 500_000));
+        TestClient[] clients = [.. Enumerable.Range(0, 20).Select(_ => runOut.Greedy(protocol))];
+        byte[] begun = protocol switch
+        {
+            WireProtocol.Resp => Encoding.ASCII.GetBytes("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000000\r\n" + new string('v', 500_000)),
+            WireProtocol.Memcached => Encoding.ASCII.GetBytes("set k 0 0 1000000\r\n" + new string('v', 500_000)),
+            _ => BinaryRequest.Store(BinaryRequest.SetQ, "k", new string('v', 1_000_000))[..500_000],
+        };
 
         Array.ForEach(clients, client => client.Send(begun));
         Array.ForEach(clients, client => client.UntilDelivered());
@@ -195,20 +205,41 @@ public class RunOutTests
         await runOut.AssertRecoversAsync();
     }
 
-    [Fact]
-    public async Task Clients_that_do_not_read_hold_at_most_their_share_and_it_comes_back()
+    /// <summary>Gets requests that are long replies, for clients that do not read.</summary>
+    public static TheoryData<WireProtocol, string> LongReplies => new()
+    {
+        { WireProtocol.Memcached, "get long\r\n" },
+        { WireProtocol.Memcached, "stats detail dump\r\n" },
+        { WireProtocol.Resp, "GET long\r\n" },
+        { WireProtocol.Resp, "HGETALL hash\r\n" },
+        { WireProtocol.Resp, "HMGET hash a b a b\r\n" },
+        { WireProtocol.Resp, "HSCAN hash 0\r\n" },
+        { WireProtocol.Binary, Encoding.Latin1.GetString(BinaryRequest.Make(BinaryRequest.GetKQ, "long")) },
+        { WireProtocol.Binary, Encoding.Latin1.GetString(BinaryRequest.Make(BinaryRequest.Stat, "detail dump")) },
+    };
+
+    [Theory]
+    [MemberData(nameof(LongReplies))]
+    public async Task Clients_that_do_not_read_hold_at_most_their_share_and_it_comes_back(WireProtocol protocol, string request)
     {
         const int Limit = 16 << 20;
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });
         Assert.True(runOut.Server.Store.DefaultCollection.Set("long", TestBytes.Of(1 << 20)));
+        TestClient writer = runOut.Greedy();
+        writer.Send(Encoding.ASCII.GetBytes($"*6\r\n$4\r\nHSET\r\n$4\r\nhash\r\n$1\r\na\r\n$500000\r\n{new string('a', 500_000)}\r\n$1\r\nb\r\n$500000\r\n{new string('b', 500_000)}\r\n"));
+        Assert.Equal(":2\r", writer.ReadLine());
+        TestClient counting = runOut.Greedy(WireProtocol.Memcached);
+        counting.Send($"stats detail on\r\n{string.Concat(Enumerable.Range(0, 8000).Select(i => $"get {i:D100}:k\r\n"))}");
+        Assert.Equal("OK\r", counting.ReadLine());
+        Assert.Equal(8000 * 5, counting.Skip(8000 * 5));
 
         for (int i = 0; i < 32; i++)
         {
-            WireProtocol protocol = i % 2 == 0 ? WireProtocol.Resp : WireProtocol.Memcached;
-            runOut.Greedy(protocol).Send(string.Concat(Enumerable.Repeat("get long\r\n", 8)));
+            runOut.Greedy(protocol).Send(Encoding.Latin1.GetBytes(string.Concat(Enumerable.Repeat(request, 8))));
             runOut.AssertOthersAreServed(Limit);
         }
 
+        Assert.Equal(0, runOut.Engine.EndedCount(CloseReason.OutOfMemory));
         await runOut.AssertRecoversAsync();
     }
 

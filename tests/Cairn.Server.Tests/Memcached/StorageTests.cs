@@ -71,6 +71,21 @@ public class StorageTests
         Assert.Equal(reply, answer.Replace("\r\n", "\n", StringComparison.Ordinal));
     }
 
+    [Theory]
+    [InlineData("append long 0 0 1\r\nx\r\n")]
+    [InlineData("prepend long 0 0 1\r\nx\r\n")]
+    [InlineData("ms long 1 MA\r\nx\r\n")]
+    public void Commands_that_each_copy_a_long_value_are_few_in_a_turn(string command)
+    {
+        using var session = new SessionUnderTest(options => options with { MaxItemBytes = 4 << 20 });
+        Assert.True(session.Store.DefaultCollection.Set("long", TestBytes.Of(1 << 20)));
+        session.Add(System.Text.Encoding.ASCII.GetBytes(string.Concat(Enumerable.Repeat(command, 100))));
+
+        Assert.True(session.Execute(budget: 200));
+
+        Assert.InRange((100 * command.Length) - session.RestBytes, command.Length, 2 * command.Length);
+    }
+
     [Fact]
     public void Version_that_gets_tells_is_the_one_that_cas_wants()
     {

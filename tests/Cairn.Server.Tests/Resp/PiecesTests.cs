@@ -105,6 +105,106 @@ public sealed class PiecesTests : IDisposable
         Assert.Equal(command == "WATCH", client.Held.Bytes > 0);
     }
 
+    /// <summary>Gets commands on a hash of many fields, or on many channels.</summary>
+    public static TheoryData<string> LongReads => ["HGETALL big", "HKEYS big", "HVALS big", "HSCAN big 0", "HSCAN big 0 MATCH absent*", "HSCAN big 0 MATCH 1*", "PUBSUB CHANNELS", "PUBSUB CHANNELS absent*"];
+
+    [Theory]
+    [MemberData(nameof(LongReads))]
+    public void Many_fields_and_channels_are_read_in_turns_of_bounded_length(string command)
+    {
+        RespClient other = _host.Connect(fullAt: int.MaxValue);
+        Fill(other);
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        other.Run("MULTI", command);
+        string whole = other.Run("EXEC").Replace("*1\r\n", "", StringComparison.Ordinal);
+        byte[] request = Request(command.Split(' '));
+
+        int turns = 1;
+        for (; client.Execute(request, budget: 1) == 0; turns++)
+        {
+            Assert.True(client.Session.HasUnfinishedRequest);
+            other.Run($"HSET big {turns} changed", $"SUBSCRIBE new-{turns}", "HSET big new changed", "HDEL big new");
+        }
+
+        Assert.InRange(turns, Many / (RespSession.ElementsPerTurn + 10), 3 * Many / RespSession.ElementsPerTurn);
+        Assert.Equal(whole, client.Take());
+        Assert.Equal((0, 0), (client.Held.Bytes, client.Held.Account.ReplyBytes));
+    }
+
+    /// <summary>Gets commands that read and write a whole value to change a part of it, or that copy it for nothing.</summary>
+    public static TheoryData<string> Rewrites =>
+        ["HINCRBY big n 1", "HSET big 1 x", "HSETNX big other x", "APPEND long x", "SETRANGE long 5 x", "COPY long other REPLACE", "CLIENT REPLY SKIP\r\nGET long"];
+
+    [Theory]
+    [MemberData(nameof(Rewrites))]
+    public void Commands_that_each_take_long_are_few_in_a_turn(string command)
+    {
+        RespClient client = _host.Connect();
+        Fill(client);
+        byte[] request = Encoding.ASCII.GetBytes(command + "\r\n");
+        byte[] many = [.. Enumerable.Repeat(request, 100).SelectMany(bytes => bytes)];
+
+        int consumed = client.Execute(many, budget: 200);
+
+        Assert.InRange(consumed / request.Length, 1, 3);
+        Assert.False(client.Session.HasUnfinishedRequest);
+    }
+
+    [Theory]
+    [InlineData("HINCRBY big n 1", 1000)]
+    [InlineData("APPEND long x", 1000)]
+    [InlineData("KEYS *", 30)]
+    [InlineData("PUBLISH c m", 30_000)]
+    public void Transaction_of_too_much_work_is_refused_and_changes_nothing(string command, int times)
+    {
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        Fill(client);
+        byte[] keys = Request(["MSET", .. Enumerable.Range(0, Many).SelectMany(i => new[] { $"key-{i}", "value" })]);
+        client.Send(keys, keys.Length);
+        client.Send($"HELLO 3\r\nPSUBSCRIBE{string.Concat(Enumerable.Range(0, 1000).Select(i => $" {i}*"))}\r\n");
+
+        string replies = client.Send($"MULTI\r\nSET k new\r\n{string.Concat(Enumerable.Repeat(command + "\r\n", times))}EXEC\r\nGET k\r\n");
+
+        Assert.EndsWith("EXECABORT Transaction discarded because other clients would have to wait too long for its commands. Use fewer in a transaction, or shorter values.\r\n$5\r\nvalue\r\n", replies, StringComparison.Ordinal);
+        Assert.EndsWith("*1\r\n:1\r\n", client.Send($"MULTI\r\nEXISTS k\r\nEXEC\r\n"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Transaction_that_takes_too_long_although_nothing_told_so_before_ends_its_connection()
+    {
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        Fill(client);
+
+        client.Send($"MULTI\r\n{string.Concat(Enumerable.Repeat("HSCAN big 0 MATCH absent*\r\n", 100))}EXEC\r\n");
+
+        Assert.Equal(CloseReason.TransactionTooLong, client.ClosedFor);
+    }
+
+    [Fact]
+    public void Message_is_compared_with_patterns_in_turns_of_bounded_length_and_sent_once_to_each()
+    {
+        var subscribers = new List<RespClient>();
+        for (int i = 0; i < 20; i++)
+        {
+            subscribers.Add(_host.Connect());
+            subscribers[i].Run($"PSUBSCRIBE{string.Concat(Enumerable.Range(0, 1000).Select(p => $" {i}-{p}*"))} ne*", "SUBSCRIBE news");
+        }
+
+        RespClient publisher = _host.Connect();
+        byte[] request = Request("PUBLISH", "news", "today");
+        int turns = 1;
+        for (; publisher.Execute(request, budget: 1) == 0; turns++)
+        {
+            Assert.True(publisher.Session.HasUnfinishedRequest);
+        }
+
+        Assert.InRange(turns, 2, 5);
+        Assert.Equal(":40\r\n", publisher.Take());
+        Assert.Equal(0, publisher.Held.Bytes);
+        Assert.All(subscribers, subscriber => Assert.Equal(
+            "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$5\r\ntoday\r\n*4\r\n$8\r\npmessage\r\n$3\r\nne*\r\n$4\r\nnews\r\n$5\r\ntoday\r\n", subscriber.Take()));
+    }
+
     [Fact]
     public void Many_short_commands_with_many_keys_share_a_turn()
     {
@@ -211,7 +311,6 @@ public sealed class PiecesTests : IDisposable
 
     [Theory]
     [InlineData("KEYS *", "-ERR the reply would take more than 65536 bytes (--max-waiting). SCAN has no such limit.\r\n")]
-    [InlineData("PUBSUB CHANNELS", "-ERR the reply would take more than 65536 bytes (--max-waiting). Name a pattern that matches fewer channels.\r\n")]
     [InlineData("CLIENT LIST", "-ERR the reply would take more than 65536 bytes (--max-waiting). Name the clients: CLIENT LIST ID.\r\n")]
     public void Reply_that_must_be_made_at_once_is_refused_beyond_the_limit(string command, string error)
     {
@@ -275,6 +374,17 @@ public sealed class PiecesTests : IDisposable
 
         client.Send(request.Append("$1\r\nk\r\n").ToString());
         Assert.Equal(0, client.Held.Bytes);
+    }
+
+    // A hash of many fields, a long value, and many channels.
+    private void Fill(RespClient client)
+    {
+        byte[] fields = Request(["HSET", "big", .. Enumerable.Range(0, Many).SelectMany(i => new[] { $"{i}", "v" })]);
+        client.Send(fields, fields.Length);
+        byte[] value = Request("SET", "long", new string('v', 1 << 20));
+        client.Send(value, value.Length);
+        byte[] channels = Request(["SUBSCRIBE", .. Enumerable.Range(0, Many).Select(i => $"channel-{i}")]);
+        _host.Connect().Send(channels, channels.Length);
     }
 
     private static byte[] Request(params string[] words)

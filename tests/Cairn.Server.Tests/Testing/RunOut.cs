@@ -1,5 +1,6 @@
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
+using Cairn.Server.Tests.Memcached.Binary;
 
 namespace Cairn.Server.Tests.Testing;
 
@@ -16,6 +17,7 @@ internal sealed class RunOut : IAsyncDisposable
     private readonly List<TestClient> _greedy = [];
     private readonly TestClient _resp;
     private readonly TestClient _memcached;
+    private readonly TestClient _binary;
     private long _idleBytes;
 
     private RunOut(StoreServer server, TestClock clock)
@@ -24,6 +26,7 @@ internal sealed class RunOut : IAsyncDisposable
         _clock = clock;
         _resp = server.Connect(WireProtocol.Resp);
         _memcached = server.Connect(WireProtocol.Memcached);
+        _binary = server.Connect(WireProtocol.Binary);
     }
 
     public StoreServer Server { get; }
@@ -50,13 +53,15 @@ internal sealed class RunOut : IAsyncDisposable
         return client;
     }
 
-    /// <summary>Checks that clients of both protocols can write and read, and that the connections hold at most this many bytes.</summary>
+    /// <summary>Checks that clients of all protocols can write and read, and that the connections hold at most this many bytes.</summary>
     public void AssertOthersAreServed(long mostBytes = long.MaxValue)
     {
         _resp.Send("SET other value\r\nGET other\r\n");
         Assert.Equal(["+OK\r", "$5\r", "value\r"], [_resp.ReadLine(), _resp.ReadLine(), _resp.ReadLine()]);
         _memcached.Send("get other\r\n");
         Assert.Equal(["VALUE other 0 5\r", "value\r", "END\r"], [_memcached.ReadLine(), _memcached.ReadLine(), _memcached.ReadLine()]);
+        _binary.Send(BinaryRequest.Make(BinaryRequest.Get, "other"));
+        Assert.Equal("value"u8, _binary.Read(BinaryRequest.HeadBytes + 5).AsSpan(BinaryRequest.HeadBytes));
         Assert.InRange(Engine.Memory.Bytes, 0, mostBytes);
     }
 
@@ -73,7 +78,7 @@ internal sealed class RunOut : IAsyncDisposable
     public async Task AssertRecoversAsync()
     {
         _greedy.ForEach(client => client.Dispose());
-        while (Engine.ConnectionCount > 2)
+        while (Engine.ConnectionCount > 3)
         {
             await Engine.UntilTurnedAsync();
         }
@@ -89,6 +94,7 @@ internal sealed class RunOut : IAsyncDisposable
         _greedy.ForEach(client => client.Dispose());
         _resp.Dispose();
         _memcached.Dispose();
+        _binary.Dispose();
         await Server.DisposeAsync();
     }
 

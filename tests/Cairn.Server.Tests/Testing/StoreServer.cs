@@ -62,7 +62,7 @@ internal sealed class StoreServer : IAsyncDisposable
     }
 
     public IPEndPoint EndPoint(WireProtocol protocol) =>
-        Engine.Listeners.Single(listener => listener.Name == protocol.ToString()).EndPoint!;
+        Engine.Listeners.Single(listener => listener.Name == (protocol == WireProtocol.Resp ? "Resp" : "Memcached")).EndPoint!;
 
     public TestClient Connect(WireProtocol protocol, int? receiveBufferBytes = null) =>
         TestClient.Connect(EndPoint(protocol), receiveBufferBytes);
@@ -89,5 +89,8 @@ internal sealed class StoreServer : IAsyncDisposable
 public enum WireProtocol
 {
     Memcached,
+
+    /// <summary>Memcached's binary protocol, on the port of the text protocol.</summary>
+    Binary,
     Resp,
 }

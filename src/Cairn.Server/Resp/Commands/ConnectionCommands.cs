@@ -18,6 +18,9 @@ internal static class ConnectionCommands
     // The same number as for other commands that cannot pause.
     private const int MaxListedIds = 65_536;
 
+    // The number of clients that are looked at in the time of one ordinary key.
+    private const int SessionsOfElement = 4;
+
     public static CommandInfo[] All { get; } =
     [
         Make("ping", -1, CommandFlags.Fast | CommandFlags.Subscribed, Ping),
@@ -328,6 +331,7 @@ internal static class ConnectionCommands
             return;
         }
 
+        session.CountWork(session.Server.Sessions.Count / SessionsOfElement);
         var text = new StringBuilder();
         foreach (RespSession other in session.Server.Sessions
             .Where(other => (wanted is null || wanted.Contains(other.Peer.Id)) && (kind is null || kind == KindOf(other)))
@@ -349,6 +353,7 @@ internal static class ConnectionCommands
 
     private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        session.CountWork(session.Server.Sessions.Count / SessionsOfElement);
         if (arguments.Count == 3)
         {
             string address = Text.Latin(arguments[2]);

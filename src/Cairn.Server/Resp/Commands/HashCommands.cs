@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Buffers;
 using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
 
@@ -11,13 +12,27 @@ internal static class HashCommands
 {
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
     private const CommandFlags ReadsAll = CommandFlags.ReadOnly | CommandFlags.RepliesValues;
-    private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
+    private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast | CommandFlags.Rewrites;
 
-    // The index of the first field of HMGET.
+    // The element before the first one of a reply, at which nothing is written yet. The index of the first field of HMGET.
+    private const int BeforeReply = 1;
     private const int FirstField = 2;
+
+    // The number of fields that are loaded, and of those that are encoded, in the time of one ordinary key.
+    private const int LoadedFieldsOfElement = 8;
 
     // The number of fields that are searched in the time of one ordinary key.
     private const int FieldsOfElement = 4096;
+
+    // Delegates that are created only once.
+    private static readonly ReplyWriter s_someFields = TryWriteSome;
+    private static readonly ReplyWriter s_scan = TryScan;
+    private static readonly ReplyWriter s_fieldsAndValues = (s, hash, scoped in _, mayPause, ref w) => TryWriteAll(s, hash, true, true, mayPause, ref w);
+    private static readonly ReplyWriter s_fields = (s, hash, scoped in _, mayPause, ref w) => TryWriteAll(s, hash, true, false, mayPause, ref w);
+    private static readonly ReplyWriter s_values = (s, hash, scoped in _, mayPause, ref w) => TryWriteAll(s, hash, false, true, mayPause, ref w);
+
+    // Writes a reply from a hash. Returns false if the command must return, which only mayPause allows.
+    private delegate bool ReplyWriter(RespSession session, HashView hash, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer);
 
     public static CommandInfo[] All { get; } =
     [
@@ -25,11 +40,11 @@ internal static class HashCommands
         Make("hmset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hmset", isOkReply: true, ref w)),
         Make("hsetnx", 4, Writes, SetNx),
         Make("hget", 3, Reads, Get),
-        Make("hmget", -3, Reads, MGet),
-        Make("hgetall", 2, ReadsAll, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: true, ref w)),
-        Make("hkeys", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: true, hasValues: false, ref w)),
-        Make("hvals", 2, CommandFlags.ReadOnly, (s, scoped in a, ref w) => GetAll(s, a, hasFields: false, hasValues: true, ref w)),
-        Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast, Delete),
+        Make("hmget", -3, Reads, (s, scoped in a, ref w) => Reply(s, a, s_someFields, ref w)),
+        Make("hgetall", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, s_fieldsAndValues, ref w)),
+        Make("hkeys", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, s_fields, ref w)),
+        Make("hvals", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, s_values, ref w)),
+        Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.Rewrites, Delete),
         Make("hexists", 3, Reads, Exists),
         Make("hlen", 2, Reads, Length),
         Make("hstrlen", 3, Reads, StrLen),
@@ -68,7 +83,9 @@ internal static class HashCommands
             return false;
         }
 
-        session.Editor.Load(new HashView(entry.Bytes));
+        var hash = new HashView(entry.Bytes);
+        session.CountWork(hash.Count / LoadedFieldsOfElement);
+        session.Editor.Load(hash);
         return true;
     }
 
@@ -207,6 +224,7 @@ internal static class HashCommands
         if (IsHash(entry, ref writer))
         {
             var hash = new HashView(entry.Bytes);
+            session.CountWork(hash.Count / FieldsOfElement);
             bool isFound = hash.TryGet(arguments[2], out ReadOnlySpan<byte> value);
             if (!session.MustAwaitMemory(value.Length, 1, ref writer))
             {
@@ -215,49 +233,91 @@ internal static class HashCommands
         }
     }
 
-    // A hash is one value, so all fields must be consistent. A reply in pieces is created from a copy.
-    private static void MGet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    // A hash is one value, so all elements of a reply must be of one moment. A reply that must be written in pieces holds the hash, as
+    // memcached's get holds a long value. Any other reply is written as a whole.
+    private static void Reply(RespSession session, scoped in RespArguments arguments, ReplyWriter write, ref RespWriter writer)
     {
-        if (session.ReplySource.IsHeld)
+        if (!session.IsSourceHeld)
         {
-            if (TryWriteFields(session, new HashView(session.ReplySource.Bytes), arguments, ref writer))
+            using PinnedEntry entry = session.Keys.Pin(arguments[1]);
+            if (!IsHash(entry, ref writer) || session.MustPause(BeforeReply, ref writer))
             {
-                session.ReplySource.Release();
+                return;
             }
 
-            return;
+            var hash = new HashView(entry.Bytes);
+            bool isShort = IsShort(hash, write == s_someFields, arguments, out long bytes);
+            if (isShort || session.IsExecutingQueue)
+            {
+                if (session.IsExecutingQueue || !session.MustAwaitMemory(bytes, BeforeReply, ref writer))
+                {
+                    write(session, hash, arguments, session.IsExecutingQueue, ref writer);
+                }
+
+                return;
+            }
         }
 
-        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
-        if (IsHash(entry, ref writer) && !TryWriteFields(session, new HashView(entry.Bytes), arguments, ref writer)
-            && session.ResumeAt >= FirstField)
+        if (session.TryHoldSource(arguments[1], BeforeReply, ref writer)
+            && write(session, new HashView(session.Source), arguments, true, ref writer))
         {
-            session.ReplySource.Hold(entry.Bytes);
+            session.ReleaseSource();
         }
     }
 
-    // Returns false if the command must return. Nothing is written before the first field, so the hash may change until then.
-    private static bool TryWriteFields(RespSession session, HashView hash, scoped in RespArguments arguments, ref RespWriter writer)
+    // Returns whether a reply is written as a whole, and the maximum length of its elements in bytes.
+    private static bool IsShort(HashView hash, bool isOfSomeFields, scoped in RespArguments arguments, out long bytes)
     {
-        for (int i = Math.Max(session.ResumeAt, FirstField - 1); i < arguments.Count; i++)
+        int fields = isOfSomeFields ? arguments.Count - FirstField : hash.Count;
+        bytes = fields * 2L * RespWriter.MaxHeaderBytes;
+        if (fields > RespSession.ElementsPerTurn || (isOfSomeFields && fields * WorkOfSearch(hash) > RespSession.ElementsPerTurn))
         {
-            int field = Math.Max(i, FirstField);
-            bool isFound = hash.TryGet(arguments[field], out ReadOnlySpan<byte> value);
-            if (session.MustPause(i, ref writer, 1 + (hash.Count / FieldsOfElement)) || session.MustAwaitMemory(value.Length, i, ref writer))
+            return false;
+        }
+
+        bytes += isOfSomeFields ? 0 : hash.Bytes;
+        for (int i = FirstField; isOfSomeFields && i < arguments.Count && bytes <= OutputBuffer.FullBytes; i++)
+        {
+            bytes += hash.TryGet(arguments[i], out ReadOnlySpan<byte> value) ? value.Length : 0;
+        }
+
+        return bytes <= OutputBuffer.FullBytes;
+    }
+
+    private static int WorkOfSearch(HashView hash) => 1 + (hash.Count / FieldsOfElement);
+
+    private static bool TryWriteSome(
+        RespSession session, HashView hash, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer)
+    {
+        if (session.ResumeAt <= BeforeReply)
+        {
+            writer.WriteArrayHeader(arguments.Count - FirstField);
+        }
+
+        int work = WorkOfSearch(hash);
+        for (int i = Math.Max(session.ResumeAt, FirstField); i < arguments.Count; i++)
+        {
+            bool isFound = hash.TryGet(arguments[i], out ReadOnlySpan<byte> value);
+            if (MustPause(session, i, work, value.Length, mayPause, ref writer))
             {
                 return false;
-            }
-
-            if (i < FirstField)
-            {
-                writer.WriteArrayHeader(arguments.Count - FirstField);
-                continue;
             }
 
             WriteBulkOrNull(isFound, value, ref writer);
         }
 
         return true;
+    }
+
+    private static bool MustPause(RespSession session, int element, int work, long bytes, bool mayPause, ref RespWriter writer)
+    {
+        if (mayPause)
+        {
+            return session.MustPause(element, ref writer, work) || session.MustAwaitMemory(bytes, element, ref writer);
+        }
+
+        session.CountWork(work);
+        return false;
     }
 
     private static void WriteBulkOrNull(bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer)
@@ -272,36 +332,26 @@ internal static class HashCommands
         }
     }
 
-    // An upper limit: the fields and values, each with a header.
-    private static long ReplyBytesOf(HashView hash, int bytes) => bytes + (hash.Count * 2L * RespWriter.MaxHeaderBytes);
-
-    private static void GetAll(
-        RespSession session, scoped in RespArguments arguments, bool hasFields, bool hasValues, ref RespWriter writer)
+    private static bool TryWriteAll(
+        RespSession session, HashView hash, bool hasFields, bool hasValues, bool mayPause, ref RespWriter writer)
     {
-        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
-        if (!IsHash(entry, ref writer))
-        {
-            return;
-        }
-
-        var hash = new HashView(entry.Bytes);
-        if (session.MustAwaitMemory(ReplyBytesOf(hash, entry.Bytes.Length), 1, ref writer))
-        {
-            return;
-        }
-
-        if (hasFields && hasValues)
+        if (session.ResumeAt <= BeforeReply && hasFields && hasValues)
         {
             writer.WriteMapHeader(hash.Count);
         }
-        else
+        else if (session.ResumeAt <= BeforeReply)
         {
             writer.WriteArrayHeader(hash.Count);
         }
 
-        for (int i = 0; i < hash.Count; i++)
+        for (int i = Math.Max(session.ResumeAt, FirstField); i - FirstField < hash.Count; i++)
         {
-            hash.TryGet(i, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
+            hash.TryGet(i - FirstField, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
+            if (MustPause(session, i, 1, (long)field.Length + value.Length, mayPause, ref writer))
+            {
+                return false;
+            }
+
             if (hasFields)
             {
                 writer.WriteBulk(field);
@@ -312,6 +362,8 @@ internal static class HashCommands
                 writer.WriteBulk(value);
             }
         }
+
+        return true;
     }
 
     // A change is atomic. The worker serves no other client during it.
@@ -360,7 +412,9 @@ internal static class HashCommands
         using PinnedEntry entry = session.Keys.Pin(arguments[1]);
         if (IsHash(entry, ref writer))
         {
-            writer.WriteInteger(new HashView(entry.Bytes).Find(arguments[2]) >= 0 ? 1 : 0);
+            var hash = new HashView(entry.Bytes);
+            session.CountWork(hash.Count / FieldsOfElement);
+            writer.WriteInteger(hash.Find(arguments[2]) >= 0 ? 1 : 0);
         }
     }
 
@@ -378,7 +432,9 @@ internal static class HashCommands
         using PinnedEntry entry = session.Keys.Pin(arguments[1]);
         if (IsHash(entry, ref writer))
         {
-            writer.WriteInteger(new HashView(entry.Bytes).TryGet(arguments[2], out ReadOnlySpan<byte> value) ? value.Length : 0);
+            var hash = new HashView(entry.Bytes);
+            session.CountWork(hash.Count / FieldsOfElement);
+            writer.WriteInteger(hash.TryGet(arguments[2], out ReadOnlySpan<byte> value) ? value.Length : 0);
         }
     }
 
@@ -474,20 +530,23 @@ internal static class HashCommands
             return;
         }
 
-        using PinnedEntry entry = session.Keys.Pin(arguments[1]);
-        if (!IsHash(entry, ref writer))
-        {
-            return;
-        }
+        Reply(session, arguments, s_scan, ref writer);
+    }
 
-        KeyFilter? filter = null;
-        for (int i = 3; i < arguments.Count && entry.IsFound; i += 2)
+    private static bool TryScan(RespSession session, HashView hash, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer) =>
+        !TryReadScan(arguments, hash, out KeyFilter? filter, ref writer) || TryWriteScan(session, hash, filter, mayPause, ref writer);
+
+    // Returns false after writing the error. Redis reads no options if there is no hash.
+    private static bool TryReadScan(scoped in RespArguments arguments, HashView hash, out KeyFilter? filter, ref RespWriter writer)
+    {
+        filter = null;
+        for (int i = 3; i < arguments.Count && hash.Count > 0; i += 2)
         {
             bool isCount = arguments.Is(i, "count"u8) && i + 1 < arguments.Count;
             if (isCount && !Text.TryParse(arguments[i + 1], out _))
             {
                 writer.WriteError(RespErrors.NotAnInteger);
-                return;
+                return false;
             }
 
             if (isCount && Text.TryParse(arguments[i + 1], out long count) && count >= 1)
@@ -498,41 +557,70 @@ internal static class HashCommands
             if (isCount || !arguments.Is(i, "match"u8) || i + 1 == arguments.Count)
             {
                 writer.WriteError(RespErrors.Syntax);
-                return;
+                return false;
             }
 
             if (!Text.TryReadPattern(arguments[i + 1], out filter, ref writer))
             {
-                return;
+                return false;
             }
         }
 
-        // Returns all fields in one reply, as Redis does with a hash of few fields.
-        var hash = new HashView(entry.Bytes);
-        int matches = 0;
-        for (int i = 0; i < hash.Count; i++)
-        {
-            hash.TryGet(i, out ReadOnlySpan<byte> field, out _);
-            matches += filter is null || filter.Matches(field) ? 1 : 0;
-        }
+        return true;
+    }
 
-        if (session.MustAwaitMemory(ReplyBytesOf(hash, entry.Bytes.Length), 1, ref writer))
+    // Replies with all fields, as Redis does with a hash of few fields: first it counts those that match, then it writes them. An element
+    // below FirstField + Count is a field to count, and each later one a field to write.
+    private static bool TryWriteScan(RespSession session, HashView hash, KeyFilter? filter, bool mayPause, ref RespWriter writer)
+    {
+        int written = FirstField + hash.Count;
+        for (int element = Math.Max(session.BeginAt(FirstField), FirstField);
+            element < written + hash.Count && (element < written || session.Tally > 0);
+            element++)
         {
-            return;
-        }
+            hash.TryGet((element - FirstField) % hash.Count, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
+            long bytes = element < written ? 0 : (long)field.Length + value.Length;
+            if (MustPause(session, element, WorkOf(filter, field), bytes, mayPause, ref writer))
+            {
+                return false;
+            }
 
-        writer.WriteArrayHeader(2);
-        writer.WriteBulk(0);
-        writer.WriteArrayHeader(matches * 2);
-        for (int i = 0; i < hash.Count && matches > 0; i++)
-        {
-            hash.TryGet(i, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value);
-            if (filter is null || filter.Matches(field))
+            if (element == written)
+            {
+                WriteScanHead(session, ref writer);
+            }
+
+            if (filter is not null && !filter.Matches(field))
+            {
+                continue;
+            }
+
+            if (element < written)
+            {
+                session.Tally++;
+            }
+            else
             {
                 writer.WriteBulk(field);
                 writer.WriteBulk(value);
-                matches--;
             }
         }
+
+        if (session.Tally == 0)
+        {
+            WriteScanHead(session, ref writer);
+        }
+
+        return true;
     }
+
+    private static void WriteScanHead(RespSession session, ref RespWriter writer)
+    {
+        writer.WriteArrayHeader(2);
+        writer.WriteBulk(0);
+        writer.WriteArrayHeader((int)session.Tally * 2);
+    }
+
+    private static int WorkOf(KeyFilter? filter, ReadOnlySpan<byte> field) =>
+        1 + (int)((filter?.BytesAfterStar ?? 0) * (long)field.Length / KeyScan.ComparisonsOfElement);
 }

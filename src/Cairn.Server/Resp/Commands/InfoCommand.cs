@@ -128,7 +128,7 @@ internal static class InfoCommand
             $"instantaneous_output_kbps:{Fixed(rates.KilobytesSent)}", $"rejected_connections:{numbers.Refused}", "sync_full:0",
             "sync_partial_ok:0", "sync_partial_err:0", $"expired_keys:{numbers.Expired}", $"evicted_keys:{numbers.Evicted}",
             $"keyspace_hits:{numbers.Hits}", $"keyspace_misses:{numbers.Misses}",
-            $"pubsub_channels:{server.Messages.FindChannels(null).Count}", $"pubsub_patterns:{server.Messages.PatternCount}",
+            $"pubsub_channels:{server.Messages.ChannelCount}", $"pubsub_patterns:{server.Messages.PatternCount}",
             "latest_fork_usec:0", "total_forks:0", "migrate_cached_sockets:0", $"tracking_total_keys:{server.Tracking.KeyCount}",
             $"tracking_total_items:{server.Tracking.KeyCount}", $"total_error_replies:{numbers.Errors}",
             $"total_slow_requests:{server.Metrics.SlowLog.Total}",

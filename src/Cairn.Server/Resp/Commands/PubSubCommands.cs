@@ -11,8 +11,15 @@ internal static class PubSubCommands
 
     private const int KeptReceivers = 1024;
 
-    // Every message is compared with every pattern, in the turn of its sender.
+    // Every message is compared with every pattern.
     private const int MostPatterns = 1024;
+
+    /// <summary>The number of patterns without a star that are compared in the time of one ordinary key.</summary>
+    public const int PatternsOfElement = 8;
+
+    // The elements of PUBLISH and PUBSUB CHANNELS before the first pattern or channel.
+    private const int BeforePatterns = 1;
+    private const int FirstPattern = 2;
 
     public static CommandInfo[] All { get; } =
     [
@@ -131,35 +138,66 @@ internal static class PubSubCommands
             return;
         }
 
+        PubSubHub hub = session.Server.Messages;
+        PatternSubscription[] patterns = session.BeginWith(static server => server.Messages.Patterns);
         List<(RespSession Session, string? Pattern)> receivers = session.Receivers;
-        receivers.Clear();
-        session.Server.Messages.FindReceivers(arguments[1], receivers);
-        if (receivers.Count > 0)
+        for (int element = session.BeginAt(BeforePatterns); element - FirstPattern < patterns.Length; element++)
         {
-            var message = PublishedMessage.Rent(arguments[1], arguments[2], session.Peer.Held.Account);
-            foreach ((RespSession receiver, string? pattern) in receivers)
+            PatternSubscription? pattern = element == BeforePatterns ? null : patterns[element - FirstPattern];
+            if (session.MustPause(element, ref writer, WorkOf(pattern?.Filter, arguments[1].Length, element)))
             {
-                if (receiver == session)
-                {
-                    RespSession.WriteMessage(arguments[1], pattern, arguments[2], ref writer);
-                }
-                else
-                {
-                    receiver.Deliver(message, pattern);
-                }
+                return;
             }
 
-            message.Release();
+            if (pattern is null)
+            {
+                hub.FindSubscribers(arguments[1], receivers);
+            }
+            else
+            {
+                hub.FindReceivers(pattern, arguments[1], receivers);
+            }
+
+            if (receivers.Count > 0)
+            {
+                session.Tally += receivers.Count;
+                Deliver(session, arguments[1], arguments[2], receivers, ref writer);
+            }
         }
 
-        writer.WriteInteger(receivers.Count);
-        receivers.Clear(); // Does not keep ended sessions alive.
+        writer.WriteInteger(session.Tally);
         if (receivers.Capacity > KeptReceivers)
         {
             receivers.TrimExcess();
         }
     }
 
+    private static void Deliver(
+        RespSession session, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> content,
+        List<(RespSession Session, string? Pattern)> receivers, ref RespWriter writer)
+    {
+        var message = PublishedMessage.Rent(channel, content, session.Peer.Held.Account);
+        foreach ((RespSession receiver, string? pattern) in receivers)
+        {
+            if (receiver == session)
+            {
+                RespSession.WriteMessage(channel, pattern, content, ref writer);
+            }
+            else
+            {
+                receiver.Deliver(message, pattern);
+            }
+        }
+
+        message.Release();
+        receivers.Clear(); // Does not keep ended sessions alive.
+    }
+
+    // The work of a comparison, in ordinary elements.
+    private static int WorkOf(KeyFilter? filter, int nameBytes, int element) =>
+        (element % PatternsOfElement == 0 ? 1 : 0) + (int)((filter?.BytesAfterStar ?? 0) * (long)nameBytes / KeyScan.ComparisonsOfElement);
+
+    // First it counts the channels that match, and then it writes them.
     private static void Channels(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         if (arguments.Count > 3)
@@ -174,23 +212,39 @@ internal static class PubSubCommands
             return;
         }
 
-        IReadOnlyList<string> channels = session.Server.Messages.FindChannels(filter);
-        long bytes = channels.Sum(channel => (long)channel.Length + RespWriter.MaxHeaderBytes);
-        if (bytes > session.MaxReplyBytes)
+        string[] channels = session.BeginWith(static server => server.Messages.FindChannels());
+        int written = BeforePatterns + channels.Length;
+        for (int element = session.BeginAt(BeforePatterns); element < written + channels.Length; element++)
         {
-            writer.WriteError(RespErrors.ReplyTooLong(session.MaxReplyBytes, "Name a pattern that matches fewer channels."));
-            return;
+            string channel = channels[(element - BeforePatterns) % channels.Length];
+            if (session.MustPause(element, ref writer, 1 + WorkOf(filter, channel.Length, 1)))
+            {
+                return;
+            }
+
+            if (element == written)
+            {
+                writer.WriteArrayHeader((int)session.Tally);
+            }
+
+            if (filter is not null && !filter.Matches(Text.Bytes(channel)))
+            {
+                continue;
+            }
+
+            if (element < written)
+            {
+                session.Tally++;
+            }
+            else
+            {
+                writer.WriteText(channel);
+            }
         }
 
-        if (session.MustAwaitMemory(bytes, 1, ref writer))
+        if (channels.Length == 0)
         {
-            return;
-        }
-
-        writer.WriteArrayHeader(channels.Count);
-        foreach (string channel in channels)
-        {
-            writer.WriteBulk(Text.Bytes(channel));
+            writer.WriteArrayHeader(0);
         }
     }
 

@@ -33,11 +33,11 @@ internal static class StringCommands
         Make("mget", -2, Reads | CommandFlags.RepliesValues | CommandFlags.InPieces, MGet, lastKey: -1),
         Make("mset", -3, Writes, MSet, lastKey: -1, keyStep: 2),
         Make("msetnx", -3, Writes, MSetNx, lastKey: -1, keyStep: 2),
-        Make("append", 3, Writes | CommandFlags.Fast, Append),
+        Make("append", 3, Writes | CommandFlags.Fast | CommandFlags.Rewrites, Append),
         Make("strlen", 2, Reads, StrLen),
         Make("getrange", 4, CommandFlags.ReadOnly, GetRange),
         Make("substr", 4, CommandFlags.ReadOnly, GetRange),
-        Make("setrange", 4, Writes, SetRange),
+        Make("setrange", 4, Writes | CommandFlags.Rewrites, SetRange),
     ];
 
     /// <summary>Copies a key's value, or null, directly from the store to the reply.</summary>

@@ -46,6 +46,9 @@ internal readonly ref struct HashView
 
     public int Count { get; }
 
+    /// <summary>Gets the length of the hash in bytes.</summary>
+    public int Bytes => _bytes.Length;
+
     /// <summary>Returns the hash code by which a field is searched.</summary>
     public static uint HashOf(ReadOnlySpan<byte> field)
     {

@@ -11,8 +11,8 @@ internal sealed class PubSubHub
 
     // Names as Text.Latin creates them from bytes.
     private readonly Dictionary<string, List<RespSession>> _channels = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, List<RespSession>> _patterns = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, KeyFilter> _filters = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, PatternSubscription> _patterns = new(StringComparer.Ordinal);
+    private PatternSubscription[]? _allPatterns; // A copy for publishers; null if it is out of date.
 
     private readonly Dictionary<string, List<RespSession>>.AlternateLookup<ReadOnlySpan<char>> _channelsBySpan;
 
@@ -22,13 +22,25 @@ internal sealed class PubSubHub
 
     public PubSubHub() => _channelsBySpan = _channels.GetAlternateLookup<ReadOnlySpan<char>>();
 
-    public int PatternCount
+    /// <summary>Gets the number of channels with subscribers. Thread-safe, approximate.</summary>
+    public int ChannelCount => _channels.Count;
+
+    /// <summary>Gets the number of patterns with subscribers. Thread-safe, approximate.</summary>
+    public int PatternCount => _patterns.Count;
+
+    /// <summary>Gets the subscriptions to patterns at this moment.</summary>
+    public PatternSubscription[] Patterns
     {
         get
         {
+            if (_subscriptions == 0)
+            {
+                return [];
+            }
+
             lock (_lock)
             {
-                return _patterns.Count;
+                return _allPatterns ??= [.. _patterns.Values];
             }
         }
     }
@@ -37,17 +49,26 @@ internal sealed class PubSubHub
     {
         lock (_lock)
         {
-            Dictionary<string, List<RespSession>> all = isPattern ? _patterns : _channels;
-            if (!all.TryGetValue(name, out List<RespSession>? sessions))
+            if (isPattern)
             {
-                all[name] = sessions = [];
-                if (isPattern)
+                if (!_patterns.TryGetValue(name, out PatternSubscription? pattern))
                 {
-                    _filters[name] = KeyFilter.Glob(Text.Bytes(name));
+                    _patterns[name] = pattern = new PatternSubscription(name);
+                    _allPatterns = null;
                 }
+
+                pattern.Sessions.Add(session);
+            }
+            else
+            {
+                if (!_channels.TryGetValue(name, out List<RespSession>? sessions))
+                {
+                    _channels[name] = sessions = [];
+                }
+
+                sessions.Add(session);
             }
 
-            sessions.Add(session);
             _subscriptions++;
         }
     }
@@ -56,20 +77,26 @@ internal sealed class PubSubHub
     {
         lock (_lock)
         {
-            Dictionary<string, List<RespSession>> all = isPattern ? _patterns : _channels;
-            if (!all.TryGetValue(name, out List<RespSession>? sessions) || !sessions.Remove(session))
+            List<RespSession>? sessions = isPattern ? _patterns.GetValueOrDefault(name)?.Sessions : _channels.GetValueOrDefault(name);
+            if (sessions is null || !sessions.Remove(session))
             {
                 return;
             }
 
             _subscriptions--;
-            if (sessions.Count == 0)
+            if (sessions.Count > 0)
             {
-                all.Remove(name);
-                if (isPattern)
-                {
-                    _filters.Remove(name);
-                }
+                return;
+            }
+
+            if (isPattern)
+            {
+                _patterns.Remove(name);
+                _allPatterns = null;
+            }
+            else
+            {
+                _channels.Remove(name);
             }
         }
     }
@@ -77,6 +104,16 @@ internal sealed class PubSubHub
     /// <summary>Adds the receivers of a message on this channel: first subscribers of the channel, then of patterns. A client that
     /// subscribed twice is added twice.</summary>
     public void FindReceivers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
+    {
+        FindSubscribers(channel, receivers);
+        foreach (PatternSubscription pattern in Patterns)
+        {
+            FindReceivers(pattern, channel, receivers);
+        }
+    }
+
+    /// <summary>Adds the subscribers of this channel.</summary>
+    public void FindSubscribers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
     {
         if (_subscriptions == 0)
         {
@@ -94,26 +131,34 @@ internal sealed class PubSubHub
                     receivers.Add((session, null));
                 }
             }
+        }
+    }
 
-            foreach ((string pattern, List<RespSession> matching) in _patterns)
+    /// <summary>Adds the subscribers of a pattern, if this channel matches it. The comparison, which may take long, needs no
+    /// lock.</summary>
+    public void FindReceivers(
+        PatternSubscription pattern, ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
+    {
+        if (!pattern.Filter.Matches(channel))
+        {
+            return;
+        }
+
+        lock (_lock)
+        {
+            foreach (RespSession session in pattern.Sessions)
             {
-                if (_filters[pattern].Matches(channel))
-                {
-                    foreach (RespSession session in matching)
-                    {
-                        receivers.Add((session, pattern));
-                    }
-                }
+                receivers.Add((session, pattern.Name));
             }
         }
     }
 
-    /// <summary>Returns the channels that have subscribers by name.</summary>
-    public IReadOnlyList<string> FindChannels(KeyFilter? filter)
+    /// <summary>Returns the names of the channels that have subscribers.</summary>
+    public string[] FindChannels()
     {
         lock (_lock)
         {
-            return [.. _channels.Keys.Where(channel => filter is null || filter.Matches(Text.Bytes(channel)))];
+            return [.. _channels.Keys];
         }
     }
 
@@ -124,4 +169,14 @@ internal sealed class PubSubHub
             return _channels.TryGetValue(Text.Latin(channel), out List<RespSession>? sessions) ? sessions.Count : 0;
         }
     }
+}
+
+/// <summary>A pattern and its subscribers, which the hub's lock protects.</summary>
+internal sealed class PatternSubscription(string name)
+{
+    public string Name { get; } = name;
+
+    public KeyFilter Filter { get; } = KeyFilter.Glob(Text.Bytes(name));
+
+    public List<RespSession> Sessions { get; } = [];
 }

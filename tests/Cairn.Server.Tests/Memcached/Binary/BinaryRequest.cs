@@ -12,6 +12,9 @@ internal static class BinaryRequest
         AppendQ = 0x19, PrependQ = 0x1a, Verbosity = 0x1b, Touch = 0x1c, Gat = 0x1d, GatQ = 0x1e, SaslList = 0x20, SaslAuth = 0x21,
         SaslStep = 0x22, GatK = 0x23, GatKQ = 0x24;
 
+    /// <summary>The bytes of a reply to a get before its value: the header and the flags.</summary>
+    public const int HeadBytes = 24 + sizeof(uint);
+
     public const uint NoCreation = uint.MaxValue;
 
     /// <summary>Creates a request of any form.</summary>

@@ -20,13 +20,13 @@ internal sealed class Crowd : IDisposable
     private volatile bool _isGreeted;
 
     /// <summary>Connects all clients and starts to drive them.</summary>
-    public Crowd(int port, int slowReaders, int greedyClients)
+    public Crowd(PressedServer server, int slowReaders, int greedyClients)
     {
-        _publisher = new LineConnection(port);
+        _publisher = new LineConnection(server.Port);
         _clients =
         [
-            .. Enumerable.Range(0, slowReaders).Select(_ => new CrowdClient(port, Greed.SlowReader)),
-            .. Enumerable.Range(0, greedyClients).Select(i => new CrowdClient(port, Greed.Greedy[i % Greed.Greedy.Length])),
+            .. Enumerable.Range(0, slowReaders).Select(_ => new CrowdClient(server, Greed.SlowReader)),
+            .. Enumerable.Range(0, greedyClients).Select(i => new CrowdClient(server, Greed.Greedy[i % Greed.Greedy.Length])),
         ];
 
         // After the shuffle, each tick drives a mix of all kinds.

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
@@ -6,7 +7,7 @@ using Cairn.Soak.Load;
 namespace Cairn.Soak.Pressure;
 
 /// <summary>A client that requests much data, and reads little of it and slowly.</summary>
-/// <remarks>Its first request is a PING, which a server answers at once. A server that refuses clients refuses them at this request.</remarks>
+/// <remarks>Its first request is a PING, or a noop of memcached's binary protocol, which a server answers at once. A server that refuses clients refuses them at this request.</remarks>
 internal sealed class CrowdClient : IDisposable
 {
     // The buffer is small, so that unread replies stay at the server and not in the kernel.
@@ -15,6 +16,7 @@ internal sealed class CrowdClient : IDisposable
     private const string Greeting = "+PONG\r\n";
 
     private static readonly byte[] s_ping = "PING\r\n"u8.ToArray();
+    private static readonly byte[] s_noop = Greed.Binary(opcode: 0x0a, "", 0);
     private static readonly byte[] s_buffer = new byte[ReadBytes]; // One thread drives all clients, and no code reads the bytes.
 
     private readonly Socket _socket;
@@ -22,7 +24,7 @@ internal sealed class CrowdClient : IDisposable
     private ReadOnlyMemory<byte> _unsent;
     private int _steps;
 
-    public CrowdClient(int port, Greed greed)
+    public CrowdClient(PressedServer server, Greed greed)
     {
         _greed = greed;
         _socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp)
@@ -31,9 +33,9 @@ internal sealed class CrowdClient : IDisposable
             ReceiveBufferSize = ReceiveBufferBytes,
             LingerState = new LingerOption(enable: true, seconds: 0), // Otherwise tens of thousands of ports would stay in TIME_WAIT.
         };
-        _socket.Connect(IPAddress.Loopback, port);
+        _socket.Connect(IPAddress.Loopback, greed.IsBinary ? server.MemcachedPort : server.Port);
         _socket.Blocking = false;
-        _unsent = s_ping;
+        _unsent = greed.IsBinary ? s_noop : s_ping;
         Send();
     }
 
@@ -67,7 +69,7 @@ internal sealed class CrowdClient : IDisposable
                 return;
             }
 
-            IsAccepted = Encoding.ASCII.GetString(s_buffer, 0, received) == Greeting;
+            IsAccepted = _greed.IsBinary ? received == s_noop.Length && s_buffer[0] == 0x81 : Encoding.ASCII.GetString(s_buffer, 0, received) == Greeting;
             IsClosed = !IsAccepted;
             _unsent = _greed.Begin;
         }
@@ -119,6 +121,15 @@ internal enum GreedyKind
 
     /// <summary>Sends a value of 4 MB, at 10 KB a second.</summary>
     HalfValue,
+
+    /// <summary>Requests all fields of a hash of 1 MiB a hundred times.</summary>
+    ManyFields,
+
+    /// <summary>Requests a thousand values of 1 MiB with quiet gets of memcached's binary protocol.</summary>
+    QuietGets,
+
+    /// <summary>As <see cref="HalfValue"/>, in memcached's binary protocol.</summary>
+    BinaryHalfValue,
 }
 
 /// <summary>The data that a kind of client sends.</summary>
@@ -136,6 +147,12 @@ internal sealed record Greed(GreedyKind Kind, byte[] Begin, byte[] GoOn, int Mos
 
     /// <summary>The length of the long value in bytes.</summary>
     public const int LongBytes = 1 << 20;
+
+    /// <summary>The key of a hash of many fields, of almost 1 MiB.</summary>
+    public const string HashKey = "hash";
+
+    /// <summary>The number of fields of the hash.</summary>
+    public const int HashFields = 25_000;
 
     private const int PieceBytes = 10_000;
     private const int HalfValueBytes = 4_000_000;
@@ -155,7 +172,27 @@ internal sealed record Greed(GreedyKind Kind, byte[] Begin, byte[] GoOn, int Mos
         new(
             GreedyKind.HalfValue,
             Bytes(FormattableString.Invariant($"*3\r\n$3\r\nSET\r\n$4\r\nhalf\r\n${HalfValueBytes}\r\n")), Bytes(s_piece), (HalfValueBytes / PieceBytes) - 1),
+        new(GreedyKind.ManyFields, Bytes(string.Concat(Enumerable.Repeat(RespClient.Request("HGETALL", HashKey), 100))), [], 0),
+        new(GreedyKind.QuietGets, [.. Enumerable.Repeat(Binary(opcode: 0x0d, LongKey, 0), 1_000).SelectMany(request => request)], [], 0),
+        new(GreedyKind.BinaryHalfValue, Binary(opcode: 0x01, "half", HalfValueBytes), Bytes(s_piece), (HalfValueBytes / PieceBytes) - 1),
     ];
+
+    /// <summary>Gets whether the client speaks memcached's binary protocol.</summary>
+    public bool IsBinary => Kind >= GreedyKind.QuietGets;
+
+    /// <summary>Creates a request of memcached's binary protocol, without its value. A request with a value has flags and an expiration.</summary>
+    public static byte[] Binary(byte opcode, string key, int valueBytes)
+    {
+        int extras = valueBytes > 0 ? 8 : 0;
+        byte[] request = new byte[24 + extras + key.Length];
+        request[0] = 0x80;
+        request[1] = opcode;
+        request[3] = (byte)key.Length;
+        request[4] = (byte)extras;
+        BinaryPrimitives.WriteInt32BigEndian(request.AsSpan(8), extras + key.Length + valueBytes);
+        Encoding.ASCII.GetBytes(key).CopyTo(request, 24 + extras);
+        return request;
+    }
 
     private static byte[] Bytes(string text) => Encoding.ASCII.GetBytes(text);
 }

@@ -25,7 +25,11 @@ internal sealed partial class PressedServer : IDisposable
         _measuring = new Thread(Measure) { IsBackground = true };
     }
 
+    /// <summary>Gets the port of RESP.</summary>
     public int Port { get; private set; }
+
+    /// <summary>Gets the port of memcached's protocols.</summary>
+    public int MemcachedPort { get; private set; }
 
     public double CpuSeconds => ProcessFigures.CpuSecondsOf(_process.Id);
 
@@ -56,7 +60,7 @@ internal sealed partial class PressedServer : IDisposable
             .. stepsBack ? ThreadRank.CommandBehind : [],
             .. options.Tool,
             "serve", "--store", Path.Combine(options.Folder, name + ".cairn"), "--capacity", "64MiB", "--threads", "1",
-            "--memcached", "off", "--http", "off", "--resp", "127.0.0.1:0",
+            "--memcached", "127.0.0.1:0", "--http", "off", "--resp", "127.0.0.1:0",
             "--max-connections", LineConnection.Text(connections), "--buffer-memory", $"{LineConnection.Text(options.BufferMemoryMiB)}MiB",
         ];
         Process process = Process.Start(new ProcessStartInfo(command[0], command[1..]) { UseShellExecute = false, RedirectStandardError = true })!;
@@ -111,7 +115,12 @@ internal sealed partial class PressedServer : IDisposable
             _log.AppendLine(line);
             if (ListeningLine().Match(line) is { Success: true } match)
             {
-                Port = int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture);
+                int port = int.Parse(match.Groups[2].Value, CultureInfo.InvariantCulture);
+                (Port, MemcachedPort) = match.Groups[1].ValueSpan.Equals("resp", StringComparison.OrdinalIgnoreCase) ? (port, MemcachedPort) : (Port, port);
+                if (Port == 0 || MemcachedPort == 0)
+                {
+                    continue;
+                }
 
                 // Discards the further output, so that it does not fill the pipe.
                 _ = _process.StandardError.BaseStream.CopyToAsync(Stream.Null);
@@ -126,6 +135,9 @@ internal sealed partial class PressedServer : IDisposable
     {
         using var client = new RespClient(Port);
         client.Set(Greed.LongKey, new string('v', Greed.LongBytes), seconds: 0);
+        using var fields = new LineConnection(Port);
+        fields.Send(RespClient.Request(["HSET", Greed.HashKey, .. Enumerable.Range(0, Greed.HashFields).SelectMany(i => new[] { $"field-{i:D7}", $"value-{i:D7}" })]));
+        fields.ReadLine();
         for (int key = 0; key < SteadyLoad.Keys; key++)
         {
             client.Set(SteadyLoad.NameOf(key), new string('v', SteadyLoad.ValueBytes), seconds: 0);
@@ -152,6 +164,6 @@ internal sealed partial class PressedServer : IDisposable
         }
     }
 
-    [GeneratedRegex(@"listening for resp on 127\.0\.0\.1:(\d+)\.", RegexOptions.IgnoreCase)]
+    [GeneratedRegex(@"listening for (resp|memcached) on 127\.0\.0\.1:(\d+)\.", RegexOptions.IgnoreCase)]
     private static partial Regex ListeningLine();
 }

@@ -13,7 +13,7 @@ internal sealed record PressureOptions
     public int SlowReaders { get; init; } = 10_000;
 
     /// <summary>
-    /// Gets the number of clients that request more than they read. A fifth of them is of each <see cref="GreedyKind"/> except slow readers.
+    /// Gets the number of clients that request more than they read. An eighth of them is of each <see cref="GreedyKind"/> except slow readers.
     /// Default 1,000.
     /// </summary>
     public int GreedyClients { get; init; } = 1_000;

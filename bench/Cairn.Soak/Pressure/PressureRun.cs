@@ -45,7 +45,7 @@ internal static class PressureRun
             CrowdFigures figures;
             SteadyFigures pressed;
             double cpu;
-            using (var crowd = new Crowd((apart ?? server).Port, options.SlowReaders, options.GreedyClients))
+            using (var crowd = new Crowd(apart ?? server, options.SlowReaders, options.GreedyClients))
             {
                 while (!crowd.IsGreeted)
                 {

@@ -285,6 +285,7 @@ release:
 
 proctype Reader() {
     byte i, version, location, first, last, floor, reads;
+    bool isSame;
     bit key;    /* always 0: the keys are alike, and the first mutation may be of either */
 
     do
@@ -300,37 +301,49 @@ proctype Reader() {
             if
             :: location == 0 -> i++
             :: else ->
+#ifdef LOADS_PASS
+                /* Arm64: both loads are between the acquire of the slot and the barrier, and nothing else orders them. */
+                if
+                :: first = memory[FIRST(location - 1)]; last = memory[LAST(location - 1)]
+                :: last = memory[LAST(location - 1)]; first = memory[FIRST(location - 1)]
+                fi;
+#else
                 first = memory[FIRST(location - 1)];
+#endif
                 if
                 :: !KEY_IS_SAME -> i++
                 :: else ->
-#ifndef NO_READ_BARRIER
+#if !defined(NO_READ_BARRIER) && !defined(LOADS_PASS)
                     last = memory[LAST(location - 1)];
 #endif
-                    if
-                    :: !SLOT_IS_SAME -> GIVE_UP
-                    :: else ->
-                        if
-                        :: !VERSION_IS_SAME -> GIVE_UP
-                        :: else ->
-#ifdef NO_READ_BARRIER
-                            /* Nothing keeps the load of a value from being the last to happen. */
-                            last = memory[LAST(location - 1)];
+#ifdef VERSION_BEFORE_SLOT
+                    /* Without the acquire, the second load of the version may come before that of the slot. */
+                    isSame = VERSION_IS_SAME;
+                    isSame = isSame && SLOT_IS_SAME;
+#else
+                    isSame = SLOT_IS_SAME;
+                    isSame = isSame && VERSION_IS_SAME;
 #endif
-                            atomic {
-                                assert(last == first);             /* R1 */
-                                assert(keyOf[first] == key);       /* R2 */
-                                assert(first >= floor);            /* R3 */
-                                note(key, first);
-                                GIVE_UP
-                            }
-                        fi
+                    if
+                    :: !isSame -> GIVE_UP
+                    :: else ->
+#ifdef NO_READ_BARRIER
+                        /* Nothing keeps the load of a value from being the last to happen. */
+                        last = memory[LAST(location - 1)];
+#endif
+                        atomic {
+                            assert(last == first);             /* R1 */
+                            assert(keyOf[first] == key);       /* R2 */
+                            assert(first >= floor);            /* R3 */
+                            note(key, first);
+                            GIVE_UP
+                        }
                     fi
                 fi
             fi
         :: else -> break
         od;
-        atomic { i = 0; version = 0; location = 0; first = 0; last = 0; floor = 0 }
+        atomic { i = 0; version = 0; location = 0; first = 0; last = 0; floor = 0; isSame = false }
     :: else -> break
     od
 }

@@ -204,22 +204,36 @@ proctype Dropper() {
 #define IS_OVERRUN(p) ((p) - mine >= RING)
 #endif
 
+inline look_at(p) {
+    if
+    :: memory[CELL(p)] == 1 -> isNamed = true    /* key 0 */
+    :: else
+    fi
+}
+
 inline copy_cells() {
+#ifdef LOADS_PASS
+    /* Arm64: nothing orders the loads of cells. At most two are copied here (RING <= 3), so these are all orders. */
+    if
+    :: next = mine; do :: next != position -> look_at(next); next++ :: else -> break od
+    :: next = position; do :: next != mine -> next--; look_at(next) :: else -> break od
+    fi
+#else
     next = mine;
     do
-    :: next != position ->
-        if
-        :: memory[CELL(next)] == 1 -> isNamed = true    /* key 0 */
-        :: else
-        fi;
-        next++
+    :: next != position -> look_at(next); next++
     :: else -> break
     od
+#endif
 }
 
 inline poll() {
+#ifdef LOADS_PASS
+    /* The code loads the overrun first, the model below the position. Both hold. */
+    overrun = memory[OVERRUN];
+#endif
     position = memory[POSITION];
-#ifndef POLL_POSITION_ONLY
+#if !defined(POLL_POSITION_ONLY) && !defined(LOADS_PASS)
     overrun = memory[OVERRUN];
 #endif
     if

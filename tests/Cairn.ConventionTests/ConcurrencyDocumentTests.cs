@@ -65,8 +65,23 @@ public partial class ConcurrencyDocumentTests
         Assert.Empty(missing);
     }
 
+    [Fact]
+    public void Every_type_with_a_lock_free_access_is_in_the_table_of_the_orders_on_Arm64()
+    {
+        int start = Document.IndexOf("### On Arm64", StringComparison.Ordinal);
+        string table = Document[start..Document.IndexOf("\n## ", start, StringComparison.Ordinal)];
+        var types = Repository.Sources.Where(path => Repository.Relative(path).StartsWith("src/", StringComparison.Ordinal) && LockFreeAccess().IsMatch(File.ReadAllText(path)))
+            .Select(path => Path.GetFileName(path).Split('.')[0]).Distinct(StringComparer.Ordinal).ToList();
+
+        Assert.True(types.Count > 100);
+        Assert.All(types, type => Assert.Contains($"`{type}`", table, StringComparison.Ordinal));
+    }
+
     private static bool IsOf(string file, string type) =>
         file == $"{type}.cs" || (file.StartsWith($"{type}.", StringComparison.Ordinal) && file.EndsWith(".cs", StringComparison.Ordinal));
+
+    [GeneratedRegex(@"\bVolatile\.(Read|Write)|\bInterlocked\.|\bvolatile [^\n]*;")]
+    private static partial Regex LockFreeAccess();
 
     // `Bucket I1`, `SegmentHeader I1`, `I2` and `StoreEngine I2`, `I3`.
     [GeneratedRegex(@"`([\w.]+) ([A-Z]\d)`(?:, `([A-Z]\d)`)?")]

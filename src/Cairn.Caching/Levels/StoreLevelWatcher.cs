@@ -116,7 +116,8 @@ internal sealed class StoreLevelWatcher : IDisposable
             }
         }
 
-        // Full fence, by the lock above, between the registration of the waiter and this read (W2).
+        // Full fence between the registration of the waiter and this read (W2). Releasing the lock is none on Arm64.
+        Interlocked.MemoryBarrier();
         int asleepOn = Volatile.Read(ref _asleepOn);
         if (asleepOn != Awake)
         {

@@ -108,11 +108,12 @@ internal sealed unsafe partial class StoreEngine
                 }
             }
 
-            // As in HashIndex.Validate, for all slots at once. The frequencies, in the same word as the version, can change.
+            // As in HashIndex.Validate, for all slots at once: the bytes, then the slots, then the version. The frequencies, beside it, can change.
             Volatile.ReadBarrier();
-            Vector256<ulong> changed = ((low ^ Vector256.Load((ulong*)bucket)) & Vector256.Create(uint.MaxValue, ulong.MaxValue, ulong.MaxValue, ulong.MaxValue))
+            Vector256<ulong> changed = ((low ^ Vector256.Load((ulong*)bucket)) & Vector256.Create(0, ulong.MaxValue, ulong.MaxValue, ulong.MaxValue))
                 | (high ^ Vector256.Load((ulong*)bucket + 4));
-            if (changed == Vector256<ulong>.Zero && (uint)slots[0] == version)
+            Volatile.ReadBarrier();
+            if (changed == Vector256<ulong>.Zero && bucket->Version == version)
             {
                 sink.Take(copied);
             }

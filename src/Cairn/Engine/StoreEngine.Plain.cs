@@ -82,9 +82,9 @@ internal sealed unsafe partial class StoreEngine
 
         ProtocolHook.Reach(ProtocolStep.ReadEntryCopied);
 
-        // Load barrier, as in HashIndex.Validate: the bytes are read before slot and version are read again.
+        // Load barrier and acquire, as in HashIndex.Validate: the bytes, then the slot, then the version.
         Volatile.ReadBarrier();
-        if (*Bucket.SlotAt(bucket, slotIndex) != slot || bucket->Version != bucketVersion
+        if (Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex)) != slot || bucket->Version != bucketVersion
             || shape.Checksum(word0, entryVersion, valueSum, place.Hash) != checksum)
         {
             goto Elsewhere;

@@ -81,8 +81,10 @@ internal static unsafe class HashIndex
 
         // Load barrier: the entry's bytes must be read before the slot is read again. Pairs with the fence between the last
         // clearing of a segment's slots and the reuse of its bytes (SegmentEvictor).
+        // The slot is read before the version (acquire). A slot can be cleared without a new version (StoreEngine.Kill). On Arm64, a version that is read
+        // first could be the old one, and the slot a later one with the same value.
         Volatile.ReadBarrier();
-        return *Bucket.SlotAt(located.Bucket, located.SlotIndex) == located.Slot
+        return Volatile.Read(ref *Bucket.SlotAt(located.Bucket, located.SlotIndex)) == located.Slot
             && located.Bucket->Version == located.BucketVersion;
     }
 

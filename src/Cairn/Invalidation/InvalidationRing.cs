@@ -16,7 +16,10 @@ internal static unsafe class InvalidationRing
     public static void Post(StoreMemory memory, PartitionBlock* partition, ulong keyHash)
     {
         ulong position = partition->RingPosition;
-        PartitionBlock.Ring(partition)[position & (ulong)(memory.Layout.RingCells - 1)] = keyHash;
+
+        // Release: the position of the change before, which the same lock may have posted, must be visible first. Otherwise Arm64 could show a reader
+        // the old position and a newer hash in the oldest cell that this position covers. Pairs with the read barrier in Read.
+        Volatile.Write(ref PartitionBlock.Ring(partition)[position & (ulong)(memory.Layout.RingCells - 1)], keyHash);
         ProtocolHook.Reach(ProtocolStep.RingCellStored);
 
         // Release: pairs with the acquires in Now and Read (I2).

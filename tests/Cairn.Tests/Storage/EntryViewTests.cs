@@ -74,6 +74,17 @@ public sealed unsafe class EntryViewTests : IDisposable
         }
     }
 
+    /// <summary>Arm64 fails at an atomic access of 8 bytes that is not aligned.</summary>
+    [Fact]
+    public void Sliding_word_lies_at_a_multiple_of_its_size_whatever_other_fields_there_are()
+    {
+        var fields = Enumerable.Range(0, 256).Select(bits => (EntryFields)bits).Where(bits => (bits & EntryFields.Unknown) == 0 && (bits & EntryFields.Sliding) != 0).ToList();
+
+        Assert.NotEmpty(fields);
+        Assert.All(fields, bits => Assert.Equal(0, EntryView.OffsetOf(bits, EntryFields.Sliding) % sizeof(ulong)));
+        Assert.Equal(0, EntryView.Alignment % sizeof(ulong));
+    }
+
     [Fact]
     public void Fields_of_later_versions_make_an_entry_unreadable()
     {

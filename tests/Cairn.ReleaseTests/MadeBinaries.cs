@@ -1,25 +1,66 @@
 namespace Cairn.ReleaseTests;
 
-/// <summary>The tool with its own runtime for linux-x64, and its Debian package. release/build creates them once.</summary>
-public sealed class MadeBinaries : IAsyncLifetime, IDisposable
+/// <summary>What release/build makes, all in one run. The tests of archives, packages and the image share it.</summary>
+public sealed class MadeBinaries : IAsyncLifetime
 {
-    private readonly TestDirectory _directory = new();
+    // In the folder of the sources, because most of it is needed again by the next run.
+    private static readonly string s_folder = RepositoryFile.At("artifacts", "release-tests");
+    private static readonly SemaphoreSlim s_gate = new(1);
+    private static string? s_output;
 
-    public string Archive => Directory.GetFiles(_directory.Path, "cairn-*-linux-x64.tar.gz").Single();
+    public static string Folder => s_folder;
 
-    public string DebianPackage => Directory.GetFiles(_directory.Path, "cairn_*_amd64.deb").Single();
+    public string DebianPackage => Made("cairn_*_amd64.deb");
+
+    public string DebianPackageForArm64 => Made("cairn_*_arm64.deb");
+
+    public string Image => Made("cairn-*-image-linux-x64.tar");
+
+    public string Archive(string target) => Made($"cairn-*-{target}.tar.gz");
+
+    /// <summary>Returns the path of the one file with this name.</summary>
+    public string Made(string pattern) => Directory.GetFiles(s_folder, pattern).Single();
+
+    /// <summary>Runs release/build if it has not run yet. Returns its output.</summary>
+    public static async Task<string> MakeOnceAsync()
+    {
+        await s_gate.WaitAsync();
+        try
+        {
+            return s_output ??= await MakeAsync();
+        }
+        finally
+        {
+            s_gate.Release();
+        }
+    }
+
+    /// <summary>Unpacks the binary of a target, and returns its path.</summary>
+    internal async Task<string> UnpackAsync(string target, TestDirectory directory)
+    {
+        await Release.RunAsync(directory.Path, "tar", "-xzf", Archive(target));
+        return Path.Combine(Directory.GetDirectories(directory.Path, $"*-{target}").Single(), "cairn");
+    }
 
     public async Task InitializeAsync()
     {
         if (Release.IsComplete)
         {
-            await Release.RunAsync(
-                RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "linux-x64", "deb", "--output", _directory.Path);
-            await Release.RunAsync(_directory.Path, "sha256sum", "--check", "--quiet", "SHA256SUMS");
+            await MakeOnceAsync();
         }
     }
 
     public Task DisposeAsync() => Task.CompletedTask;
 
-    public void Dispose() => _directory.Dispose();
+    private static async Task<string> MakeAsync()
+    {
+        if (Directory.Exists(s_folder))
+        {
+            Directory.Delete(s_folder, recursive: true);
+        }
+
+        string output = await Release.RunAsync(RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "--output", s_folder);
+        await Release.RunAsync(s_folder, "sha256sum", "--check", "--quiet", "SHA256SUMS");
+        return output;
+    }
 }

@@ -24,8 +24,8 @@ public sealed class MadeForWindows : IAsyncLifetime, IDisposable
 
         Wine = new Wine();
         await Wine.PrepareAsync();
-        await Release.RunAsync(RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "win-x64", "--output", _directory["made"]);
-        await ZipFile.ExtractToDirectoryAsync(Directory.GetFiles(_directory["made"], "cairn-*-win-x64.zip").Single(), _directory["tool"]);
+        await MadeBinaries.MakeOnceAsync();
+        await ZipFile.ExtractToDirectoryAsync(Directory.GetFiles(MadeBinaries.Folder, "cairn-*-win-x64.zip").Single(), _directory["tool"]);
         await Release.RunAsync(
             RepositoryFile.Root, "dotnet", "publish", RepositoryFile.At("tests", "Cairn.Tests", "Cairn.Tests.csproj"), "--configuration", "Release",
             "--runtime", "win-x64", "--self-contained", "--artifacts-path", "artifacts/release-build", "--output", _directory["tests"],

@@ -11,7 +11,7 @@ public sealed class MadePackages : IAsyncLifetime, IDisposable
 {
     private readonly TestDirectory _directory = new();
 
-    public string Folder => _directory["packages"];
+    public string Folder => Release.IsComplete ? Path.Combine(MadeBinaries.Folder, "packages") : _directory["packages"];
 
     /// <summary>Gets the output of release/build, or an empty text if it did not run.</summary>
     public string Said { get; private set; } = "";
@@ -20,8 +20,7 @@ public sealed class MadePackages : IAsyncLifetime, IDisposable
     {
         if (Release.IsComplete)
         {
-            Said = await Release.RunAsync(
-                RepositoryFile.Root, "bash", RepositoryFile.At("release", "build"), "packages", "--output", _directory.Path);
+            Said = await MadeBinaries.MakeOnceAsync();
             return;
         }
 

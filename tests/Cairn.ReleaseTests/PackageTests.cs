@@ -1,10 +1,11 @@
 using System.IO.Compression;
+using System.Text.RegularExpressions;
 using System.Xml.Linq;
 
 namespace Cairn.ReleaseTests;
 
 /// <summary>The content of the packages, and their use in a new project.</summary>
-public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePackages>
+public sealed partial class PackageTests(MadePackages packages) : IClassFixture<MadePackages>
 {
     public static TheoryData<string> Libraries => [.. Packed().Where(id => id != "Cairn.Tool")];
 
@@ -13,7 +14,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
     [Fact]
     public void Every_project_that_may_be_packed_is_and_nothing_else()
     {
-        var made = Directory.GetFiles(packages.Folder, "*.nupkg").Select(Path.GetFileName);
+        var made = Directory.GetFiles(packages.Folder, "*.nupkg").Select(Path.GetFileName).Where(name => !PlatformOfTool().IsMatch(name!));
 
         Assert.Equal(Packed().Select(id => $"{id}.{packages.VersionOf(id)}.nupkg").Order(StringComparer.Ordinal), made.Order(StringComparer.Ordinal));
     }
@@ -72,7 +73,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
     }
 
     [ReleaseFact]
-    public void Command_that_makes_the_packages_ends_with_the_lines_that_add_them_to_a_project()
+    public void Command_that_makes_the_release_prints_the_lines_that_add_packages_to_a_project()
     {
         string[] lines = packages.Said.Split('\n', StringSplitOptions.RemoveEmptyEntries);
 
@@ -85,10 +86,26 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
             lines);
     }
 
+    [ReleaseFact]
+    public void Tool_has_a_package_for_each_platform_with_one_binary_on_linux()
+    {
+        using var named = packages.Open("Cairn.Tool");
+        using var native = packages.Open("Cairn.Tool.linux-arm64");
+
+        var listed = XDocument.Parse(TextOf(named, "tools/any/any/DotnetToolSettings.xml")).Descendants("RuntimeIdentifierPackage")
+            .ToDictionary(element => (string)element.Attribute("RuntimeIdentifier")!, element => (string)element.Attribute("Id")!, StringComparer.Ordinal);
+        var made = Directory.GetFiles(packages.Folder, "Cairn.Tool.*.nupkg").Select(Path.GetFileName).Where(name => PlatformOfTool().IsMatch(name!));
+
+        Assert.Equal(["any", "linux-arm64", "linux-musl-x64", "linux-x64", "osx-arm64", "win-x64"], listed.Keys.Order(StringComparer.Ordinal));
+        Assert.Equal(listed.Values.Select(id => $"{id}.{packages.VersionOf("Cairn.Tool")}.nupkg").Order(StringComparer.Ordinal), made.Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["DotnetToolSettings.xml", "cairn"], native.Entries.Where(entry => entry.FullName.StartsWith("tools/", StringComparison.Ordinal)).Select(entry => entry.Name).Order(StringComparer.Ordinal));
+    }
+
     [Fact]
     public void Tool_is_a_command_named_cairn()
     {
-        using var package = packages.Open("Cairn.Tool");
+        using var package = packages.Open(Release.IsComplete ? "Cairn.Tool.any" : "Cairn.Tool");
 
         var command = XDocument.Parse(TextOf(package, "tools/net10.0/any/DotnetToolSettings.xml")).Descendants("Command").Single();
 
@@ -97,7 +114,7 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
     }
 
     [ReleaseTheory]
-    [MemberData(nameof(All))]
+    [MemberData(nameof(Libraries))]
     public void Symbols_hold_or_locate_every_source_and_name_no_folder_of_the_machine(string id)
     {
         using var symbols = packages.Open(id, "snupkg");
@@ -165,17 +182,41 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
         Assert.Equal("Dune CairnHybridCache\n", output);
     }
 
+    /// <summary>With CAIRN_RELEASE=1, this is the native binary.</summary>
     [Fact]
-    public async Task Tool_is_installed_from_a_folder_and_runs()
+    public async Task Tool_is_installed_into_an_empty_home_runs_and_leaves_no_command_when_removed()
     {
         using var directory = new TestDirectory();
         await WriteConfigurationAsync(directory.Path);
+        var home = Directory.CreateDirectory(directory["home"]).FullName;
+        Dictionary<string, string> environment = new(StringComparer.Ordinal)
+        {
+            ["HOME"] = home,
+            ["DOTNET_CLI_HOME"] = home,
+            ["PATH"] = Environment.GetEnvironmentVariable("PATH")!,
+            ["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1",
+        };
+        var command = Path.Combine(home, ".dotnet", "tools", "cairn");
 
-        await Release.RunAsync(directory.Path, "dotnet", "tool", "install", "Cairn.Tool", "--tool-path", directory["tools"],
-            "--version", packages.VersionOf("Cairn.Tool"), "--configfile", directory["nuget.config"]);
-        var version = await Release.RunAsync(directory.Path, directory["tools/cairn"], "--version");
+        await ToolAsync("install", "--version", packages.VersionOf("Cairn.Tool"), "--configfile", directory["nuget.config"]);
+        var version = await Release.TryRunAsync(directory.Path, environment, command, "--version");
+        var start = new byte[4];
+        using (var file = File.OpenRead(command))
+        {
+            await file.ReadExactlyAsync(start);
+        }
 
-        Assert.Equal($"cairn {packages.VersionOf("Cairn.Tool")}\n", version);
+        await ToolAsync("uninstall");
+
+        Assert.Equal(new ProgramRun(0, $"cairn {packages.VersionOf("Cairn.Tool")}\n", ""), version);
+        Assert.Equal("\u007fELF"u8, start);
+        Assert.False(Path.Exists(command));
+
+        async Task ToolAsync(string verb, params string[] options)
+        {
+            var run = await Release.TryRunAsync(directory.Path, environment, "dotnet", ["tool", verb, "--global", "Cairn.Tool", .. options]);
+            Assert.True(run.ExitCode == 0, run.Everything);
+        }
     }
 
     // All other packages were restored to build the tests. Only the packages under test come from a new source.
@@ -191,6 +232,9 @@ public sealed class PackageTests(MadePackages packages) : IClassFixture<MadePack
             </configuration>
             """);
     }
+
+    [GeneratedRegex(@"^Cairn\.Tool\.[a-z]")]
+    private static partial Regex PlatformOfTool();
 
     // Read from src, so that the list is complete.
     private static List<string> Packed() =>

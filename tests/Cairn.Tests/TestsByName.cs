@@ -1,10 +1,11 @@
 using System.Reflection;
+using System.Runtime.CompilerServices;
 
 namespace Cairn.Tests;
 
 /// <summary>
-/// Runs tests of this assembly on a system without a test runner, for which the assembly was published with its own runtime. Prints one line
-/// for each test, including skipped ones, and then the numbers of passed and failed tests.
+/// Runs tests of this assembly on a system without a test runner, for which the assembly was published with its own runtime or as a native binary.
+/// Prints one line for each test, including skipped ones, and then the numbers of passed and failed tests.
 /// </summary>
 internal static class TestsByName
 {
@@ -23,19 +24,27 @@ internal static class TestsByName
             {
                 Console.WriteLine($"skipped {name}: {fact.Skip}");
             }
-            else if (TryRun(type, method, arguments) is { } failure)
-            {
-                failed++;
-                Console.WriteLine($"failed {name}: {failure.GetType().Name}: {failure.Message.ReplaceLineEndings(" ")} {(args[0] == "-v" ? failure.StackTrace : null)}");
-            }
-            else
+            else if (TryRun(type, method, arguments) is not { } failure)
             {
                 passed++;
                 Console.WriteLine($"passed {name}");
             }
+            else if (!RuntimeFeature.IsDynamicCodeSupported && failure is NotSupportedException && failure.StackTrace!.Contains("Xunit.", StringComparison.Ordinal))
+            {
+                Console.WriteLine($"skipped {name}: this assertion of xunit creates code");
+            }
+            else
+            {
+                failed++;
+                Console.WriteLine($"failed {name}: {failure.GetType().Name}: {failure.Message.ReplaceLineEndings(" ")} {(args[0] == "-v" ? failure.StackTrace : null)}");
+            }
         }
 
         Console.WriteLine($"{passed} passed, {failed} failed");
+        if (failed > 0)
+        {
+            Environment.Exit(1);
+        }
     }
 
     private static IEnumerable<(Type Type, MethodInfo Method, object?[] Arguments)> Find(string name)
@@ -81,6 +90,10 @@ internal static class TestsByName
             ? Done(() => method.CreateDelegate<Action<T1, T2, T3>>(test)((T1)arguments[0]!, (T2)arguments[1]!, (T3)arguments[2]!))
             : method.CreateDelegate<Func<T1, T2, T3, Task>>(test)((T1)arguments[0]!, (T2)arguments[1]!, (T3)arguments[2]!));
 
+    // A native binary has no code for the generic methods above.
+    private static Exception? CallCompiled(MethodInfo method, object test, object?[] arguments) =>
+        Caught(() => method.Invoke(test, BindingFlags.DoNotWrapExceptions, binder: null, arguments, culture: null) as Task ?? Task.CompletedTask);
+
     private static Task Done(Action action)
     {
         action();
@@ -109,7 +122,8 @@ internal static class TestsByName
         object test = Activator.CreateInstance(type)!;
         try
         {
-            return arguments.Length == 0
+            return !RuntimeFeature.IsDynamicCodeSupported ? CallCompiled(method, test, arguments)
+                : arguments.Length == 0
                 ? Caught(() => method.ReturnType == typeof(void) ? Done(method.CreateDelegate<Action>(test)) : method.CreateDelegate<Func<Task>>(test)())
                 : (Exception?)typeof(TestsByName).GetMethod($"Call{arguments.Length}", BindingFlags.NonPublic | BindingFlags.Static)!
                     .MakeGenericMethod([.. method.GetParameters().Select(parameter => parameter.ParameterType)]).Invoke(null, [method, test, arguments]);

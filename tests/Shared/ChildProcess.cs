@@ -23,12 +23,15 @@ internal sealed class ChildProcess : IDisposable
     /// <summary>Starts the assembly through a command that runs the rest of its command line, such as <c>nice</c>.</summary>
     public static ChildProcess StartUnder(IReadOnlyList<string> command, Type program, params string[] arguments)
     {
-        // An assembly that was published with its own runtime is its own host.
+        // An assembly that was published with its own runtime is its own host. Under an emulator of another processor, the system cannot start it, so
+        // a variable has the whole command.
         string? self = Environment.ProcessPath;
         string name = Path.GetFileNameWithoutExtension(self) ?? "";
-        bool isOwnHost = name == program.Assembly.GetName().Name;
+        string[] emulated = Environment.GetEnvironmentVariable("CAIRN_TEST_HOST")?.Split(' ') ?? [];
+        bool isOwnHost = emulated.Length > 0 || name == program.Assembly.GetName().Name;
         string host = self is not null && (isOwnHost || name == "dotnet") ? self : "dotnet";
-        var start = new ProcessStartInfo(command.Count > 0 ? command[0] : host)
+        command = [.. command, .. emulated.Length > 0 ? emulated : [host]];
+        var start = new ProcessStartInfo(command[0])
         {
             UseShellExecute = false,
             RedirectStandardInput = true,
@@ -37,7 +40,7 @@ internal sealed class ChildProcess : IDisposable
 
         // Otherwise each killed child leaves the runtime's pipes and sockets for debuggers among the temporary files.
         start.Environment["DOTNET_EnableDiagnostics"] = "0";
-        foreach (string word in (string[])[.. command.Skip(1), .. command.Count > 0 ? [host] : Array.Empty<string>()])
+        foreach (string word in command.Skip(1))
         {
             start.ArgumentList.Add(word);
         }

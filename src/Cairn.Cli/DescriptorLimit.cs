@@ -15,6 +15,7 @@ internal static unsafe partial class DescriptorLimit
     public const int Least = 64;
 
     private const int OpenFiles = 7; // RLIMIT_NOFILE of Linux.
+    private const int CoreFiles = 4; // RLIMIT_CORE of Linux.
     private const int StandardError = 2;
 
     private static ulong s_allowed = ulong.MaxValue;
@@ -69,6 +70,25 @@ internal static unsafe partial class DescriptorLimit
         {
             throw new ToolException(ExitCode.File, Problem(count, $"{what} needs", Math.Max(1024, count)));
         }
+    }
+
+    /// <summary>Raises the limit of core files to the allowed maximum. Returns false if core files remain forbidden.</summary>
+    public static bool TryRaiseCoreLimit()
+    {
+        Limits limits;
+        if (!OperatingSystem.IsLinux() || GetLimit(CoreFiles, &limits) != 0)
+        {
+            return false;
+        }
+
+        Limits raised = new() { Soft = ulong.MaxValue, Hard = ulong.MaxValue };
+        if (SetLimit(CoreFiles, &raised) == 0)
+        {
+            return true;
+        }
+
+        raised.Soft = raised.Hard = limits.Hard;
+        return SetLimit(CoreFiles, &raised) == 0 && limits.Hard > 0;
     }
 
     private static string Problem(int least, string subject, int raised) =>

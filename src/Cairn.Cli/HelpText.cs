@@ -60,14 +60,12 @@ internal static class HelpText
             WriteRows([.. command.Arguments.Select(argument => (argument.Name, argument.Description!))], output);
         }
 
-        WriteHeading("Options", output);
         IEnumerable<Option> common = root.Options
             .Where(option => option.Recursive
                 && (option == shared.Store ? command.UsesStore
                     : option == shared.KeyFile || option == shared.PasswordFile ? command.ReadsEncrypted
                     : option != shared.Json || command.JsonShape is not null));
-        WriteRows([.. command.Options.Concat(common).Select(Row)], output);
-
+        WriteOptions(command, common, output);
         WriteHeading("Examples", output);
         foreach (Example example in command.Examples)
         {
@@ -84,6 +82,19 @@ internal static class HelpText
         WriteHeading("Exit codes", output);
         string no = command.MeaningOfNo is { } meaning ? $"1 {meaning}; " : "";
         WriteWrapped($"0 done; {no}others: see '{ToolIdentity.Name} --help'.", Indent.Length, output);
+    }
+
+    private static void WriteOptions(ToolCommand command, IEnumerable<Option> common, ToolOutput output)
+    {
+        List<IGrouping<string, Option>> groups = [.. command.OptionGroups];
+        foreach (IGrouping<string, Option> group in groups)
+        {
+            WriteHeading(group.Key, output);
+            WriteRows([.. group.Select(Row)], output);
+        }
+
+        WriteHeading(groups.Count == 0 ? "Options" : "Other options", output);
+        WriteRows([.. command.Options.Except(groups.SelectMany(group => group)).Concat(common).Select(Row)], output);
     }
 
     private static string Usage(ToolCommand command)

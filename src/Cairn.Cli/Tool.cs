@@ -3,6 +3,7 @@ using System.CommandLine.Parsing;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
 using Cairn.Cli.Output;
+using Cairn.Cli.Serving;
 
 namespace Cairn.Cli;
 
@@ -120,6 +121,11 @@ internal static class Tool
         if (args is ["help", ..])
         {
             args = [.. args.SkipWhile(word => word == "help"), "--help"];
+        }
+
+        if (args is [ServeCommand.CommandName, ..])
+        {
+            args = MemcachedFlags.Split(args);
         }
 
         ParseResult parsed = root.Parse(args, Parsing);

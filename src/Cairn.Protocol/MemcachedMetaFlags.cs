@@ -43,11 +43,17 @@ internal enum MemcachedMetaFlags : ulong
     /// <summary><c>v</c>: reply with the value.</summary>
     ReturnValue = 1UL << ('v' - 'A'),
 
+    /// <summary><c>x</c>: remove the value and keep the entry.</summary>
+    RemoveValue = 1UL << ('x' - 'A'),
+
     /// <summary><c>C</c>: compare with <see cref="MemcachedRequest.Version"/>.</summary>
     CompareVersion = 1UL << ('C' - 'A'),
 
     /// <summary><c>D</c>: the request has a <see cref="MemcachedRequest.Delta"/>.</summary>
     Delta = 1UL << ('D' - 'A'),
+
+    /// <summary><c>E</c>: give the entry this version if it is written, which the server does not offer.</summary>
+    NewVersion = 1UL << ('E' - 'A'),
 
     /// <summary><c>F</c>: the request has <see cref="MemcachedRequest.ClientFlags"/>.</summary>
     ClientFlags = 1UL << ('F' - 'A'),

@@ -2,6 +2,7 @@ using Cairn.Server.Connections;
 using Cairn.Server.Hosting;
 using Cairn.Server.Listening;
 using Cairn.Server.Logging;
+using Cairn.Server.Platform;
 using Cairn.Server.Tls;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -94,6 +95,11 @@ public sealed class CairnServer : IAsyncDisposable
         {
             door = http is null ? null : OpenDoor(plan, () => http(insight), log);
             store = StoreAccess.Open(plan.Options, log, out isNewStore);
+            if (plan.Options.LocksMemory && !LinuxSockets.TryLockMemory())
+            {
+                log.Write(LogLevel.Warning, "The system refused to lock the memory of the server. Raise its limit (LimitMEMLOCK=, ulimit -l).");
+            }
+
             protocols = new ServerProtocols(store, plan);
             ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
             {
@@ -103,6 +109,7 @@ public sealed class CairnServer : IAsyncDisposable
                 Workers = plan.Options.Workers,
                 Log = log,
                 Metrics = protocols.Metrics,
+                Backlog = plan.Options.Backlog,
             }).ConfigureAwait(false);
             protocols.Attach(engine);
             insight.OnStarted(protocols.FiguresOf(engine), protocols.AccessBy(plan));

@@ -41,6 +41,12 @@ public sealed record ServerOptions
     /// <see cref="StoreOptions.MaxCapacityBytes"/>. Default 0.</summary>
     public long MaxCapacityBytes { get; init; }
 
+    /// <summary>
+    /// Gets whether the server evicts entries when the store is full. Default true. If not, a write that finds no room is an error, as with
+    /// memcached's option -M. Only expired and removed entries make room then. Other processes that have the store open still evict.
+    /// </summary>
+    public bool EvictsEntries { get; init; } = true;
+
     /// <summary>Gets the addresses for memcached's protocol; null for none. Default 127.0.0.1:11211.</summary>
     public string? Memcached { get; init; } = "127.0.0.1:11211";
 
@@ -118,6 +124,40 @@ public sealed record ServerOptions
     /// </summary>
     public string? RespUsersPath { get; init; }
 
+    /// <summary>
+    /// Gets the version of memcached that clients see, three numbers with dots between. Clients compare it with the version that
+    /// introduced a command. Default 1.6.45, the newest version whose commands the server knows.
+    /// </summary>
+    public string MemcachedVersion { get; init; } = "1.6.45";
+
+    /// <summary>
+    /// Gets whether clients of memcached's protocol see the versions of entries. Default true. Without versions, every entry has the
+    /// version 0, as with memcached's option -C.
+    /// </summary>
+    public bool TellsVersions { get; init; } = true;
+
+    /// <summary>
+    /// Gets the character that ends the prefix of a key in the counts of <c>stats detail</c> of memcached's protocol. The requests are
+    /// counted from the start. Default null: a colon, and they are counted after a client has switched it on.
+    /// </summary>
+    public char? MemcachedPrefixDelimiter { get; init; }
+
+    /// <summary>Gets whether clients of memcached's protocol may list the keys. Default true.</summary>
+    public bool AllowsDump { get; init; } = true;
+
+    /// <summary>Gets whether clients of memcached's protocol may watch the requests of others. Default true.</summary>
+    public bool AllowsWatch { get; init; } = true;
+
+    /// <summary>Gets the maximum number of connections that wait to be accepted, 1 to 1,000,000. The kernel allows
+    /// <c>net.core.somaxconn</c> at most. Default 4,096.</summary>
+    public int Backlog { get; init; } = 4096;
+
+    /// <summary>
+    /// Gets whether the memory of the server, with the whole store, is locked, so that the system never swaps it out. If the system
+    /// refuses, the log says so and the server starts nevertheless. Default false.
+    /// </summary>
+    public bool LocksMemory { get; init; }
+
     /// <summary>Gets whether clients of memcached's protocol may remove all entries. Default true.</summary>
     public bool AllowsFlush { get; init; } = true;
 
@@ -146,8 +186,18 @@ public sealed record ServerOptions
     /// seconds.</summary>
     public TimeSpan StopTimeout { get; init; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>The maximum of <see cref="WatcherBytes"/>: 64 MiB.</summary>
+    internal const int MaxWatcherBytes = 64 << 20;
+
+    /// <summary>Gets the number of bytes of log lines that may wait for a client of <c>watch</c>. Default 256 KiB, as in memcached.</summary>
+    internal int WatcherBytes { get; init; } = 256 << 10;
+
     /// <summary>Gets the capacity that was set; null if it was not set and the default applies.</summary>
     internal long? GivenCapacityBytes { get; private init; }
+
+    /// <summary>Returns whether a text has the form of a version of memcached.</summary>
+    internal static bool IsMemcachedVersion(string text) =>
+        text.Split('.') is { Length: 3 } numbers && Array.TrueForAll(numbers, number => number.Length is > 0 and < 5 && number.All(char.IsAsciiDigit));
 
     /// <summary>Gets the maximum capacity that was set; null if it was not set.</summary>
     internal long? GivenMaxCapacityBytes => MaxCapacityBytes == 0 ? null : MaxCapacityBytes;

@@ -81,6 +81,24 @@ public sealed partial class ReferenceTests
         Assert.Equal(taken.Order(StringComparer.Ordinal), listed.Distinct(StringComparer.Ordinal));
     }
 
+    [RequiresToolFact("memcached")]
+    public void Every_option_of_memcached_is_in_its_reference()
+    {
+        string reference = File.ReadAllText(RepositoryFile.At("docs", "reference", "memcached.md"));
+        using var process = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo("memcached", ["-h"]) { RedirectStandardOutput = true })!;
+        string help = process.StandardOutput.ReadToEnd();
+
+        List<string> missing =
+        [
+            .. MemcachedOption().Matches(help).SelectMany(match => match.Groups[1].Value.Split(", "))
+                .Concat(MemcachedSuboption().Matches(help).Select(match => match.Groups[1].Value))
+                .Where(name => !reference.Contains($"`{name}`", StringComparison.Ordinal)),
+        ];
+
+        Assert.Empty(missing);
+        Assert.InRange(MemcachedOption().Count(help), 35, 60);
+    }
+
     [Fact]
     public void Every_exit_code_is_told()
     {
@@ -111,6 +129,12 @@ public sealed partial class ReferenceTests
         int end = Reference.IndexOf("\n## ", start + 1, StringComparison.Ordinal);
         return Reference[start..(end < 0 ? Reference.Length : end)];
     }
+
+    [GeneratedRegex(@"^(-[a-zA-Z](?:, --[a-z_-]+)?)(?=[= ])", RegexOptions.Multiline)]
+    private static partial Regex MemcachedOption();
+
+    [GeneratedRegex(@"^   - ([a-z_0-9]+):", RegexOptions.Multiline)]
+    private static partial Regex MemcachedSuboption();
 
     [GeneratedRegex("`(-[a-zA-Z])\\b")]
     private static partial Regex Letter();

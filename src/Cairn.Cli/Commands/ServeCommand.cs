@@ -1,5 +1,8 @@
 using System.CommandLine;
+using System.Globalization;
 using System.Net;
+using System.Net.Sockets;
+using System.Runtime.InteropServices;
 using Cairn.Cli.Arguments;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
@@ -10,11 +13,14 @@ namespace Cairn.Cli.Commands;
 
 internal sealed class ServeCommand : ToolCommand
 {
+    public const string CommandName = "serve";
     public const string ConfigVariable = "CAIRN_CONFIG";
     public const string LogFormatVariable = "CAIRN_LOG_FORMAT";
 
     private const string JournalVariable = "JOURNAL_STREAM";
     private const string HttpListener = "http";
+    private const string PortFileVariable = "MEMCACHED_PORT_FILENAME";
+    private const int UserSignal = 10; // SIGUSR1, with which memcached's -e stops.
 
     private readonly IReadOnlyList<ServeSetting> _settings = ServeSettings.Create();
 
@@ -39,10 +45,11 @@ internal sealed class ServeCommand : ToolCommand
 
     private readonly Option<string?> _logFile = new("--log-file") { HelpName = "FILE", Description = "Append the log to this file instead of standard error. SIGHUP opens the file again." };
     private readonly Flag _detach = new("--detach", "Continue in the background when clients can connect. The log goes to --log-file, or is discarded.");
-    private readonly Flag _version = new("-V", "The flag of memcached: print the version.");
+    private readonly Flag _version = new("-V", "Print the version.");
+    private readonly Flag _license = new("-i", "Print the license.");
 
     public ServeCommand()
-        : base("serve", "Serves a store to memcached and Redis clients.")
+        : base(CommandName, "Serves a store to memcached and Redis clients.")
     {
         foreach (ServeSetting setting in _settings)
         {
@@ -55,8 +62,10 @@ internal sealed class ServeCommand : ToolCommand
         }
 
         _verbose.Aliases.Add("-v");
-        _verbose.Aliases.Add("-vv");
         _pidFile.Aliases.Add("-P");
+        _pidFile.Aliases.Add("--pidfile");
+        _version.Aliases.Add("--version");
+        _license.Aliases.Add("--license");
         Add(_config);
         Add(_check);
         Add(_logFormat);
@@ -64,13 +73,21 @@ internal sealed class ServeCommand : ToolCommand
         Add(_verbose);
         Add(_pidFile);
         _detach.Aliases.Add("-d");
+        _detach.Aliases.Add("--daemon");
         Add(_logFile);
         Add(_detach);
         Add(_version);
+        Add(_license);
     }
 
     public override string Details =>
         "Without options it serves memcached clients on 127.0.0.1:11211 and Redis clients on 127.0.0.1:6379. The store is a file in the current user's data folder, so it is warm after a restart or a crash. Clients of both protocols see the same keys. The dashboard at http://127.0.0.1:8080 shows metrics, keys and slow requests. Every option can also be set by an environment variable (CAIRN_MAX_VALUE for --max-value) or in a file. Options override variables, and variables override the file. The server runs until Ctrl-C or SIGTERM and then finishes the requests that it has received. Other processes can use the store meanwhile.";
+
+    public override IEnumerable<IGrouping<string, Option>> OptionGroups =>
+        _settings.Select(setting => (setting.Group, setting.Option as Option))
+            .Concat(((Option[])[_check, _config, _detach, _logFile, _logFormat, _otlp, _pidFile, _verbose, _version, _license]).Select(option => ("Process and log", option)))
+            .Concat(_memcachedFlags.Options.Select(option => ("Flags of memcached", option)))
+            .GroupBy(option => option.Item1, option => option.Item2);
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -92,6 +109,12 @@ internal sealed class ServeCommand : ToolCommand
         if (invocation.Get(_version))
         {
             invocation.Output.WriteLine($"{ToolIdentity.Name} {ToolIdentity.Version}");
+            return ExitCode.Done;
+        }
+
+        if (invocation.Get(_license))
+        {
+            invocation.Output.WriteLine($"{ToolIdentity.Name} {ToolIdentity.Version}, under the MIT license: https://opensource.org/license/mit");
             return ExitCode.Done;
         }
 
@@ -160,6 +183,7 @@ internal sealed class ServeCommand : ToolCommand
             history = server.Addresses.Any(address => address.Key == HttpListener) ? new DashboardHistory(server.Insight) : null;
             using DashboardHistory? ended = history;
             using Telemetry? telemetry = Tell(invocation, server, collector);
+            WritePorts(invocation, server);
             pidFile?.Publish();
             foreach ((_, string address) in server.Addresses.Where(address => address.Key == HttpListener && IsLoopback(address.Value)))
             {
@@ -174,6 +198,13 @@ internal sealed class ServeCommand : ToolCommand
 
             var stopped = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             using CancellationTokenRegistration interrupted = interruption.Register(() => stopped.TrySetResult());
+            using PosixSignalRegistration? signalled = OperatingSystem.IsLinux()
+                ? PosixSignalRegistration.Create((PosixSignal)UserSignal, context =>
+                {
+                    context.Cancel = true;
+                    stopped.TrySetResult();
+                })
+                : null;
             using CancellationTokenRegistration asked = server.ShutdownRequested.Register(() => stopped.TrySetResult());
             await stopped.Task.ConfigureAwait(false);
 
@@ -185,6 +216,28 @@ internal sealed class ServeCommand : ToolCommand
 
         log.Write(LogLevel.Information, "Stopped.");
         return ExitCode.Done;
+    }
+
+    // Scripts that let memcached choose a port read it in this file. The file gets its name when it is complete.
+    private static void WritePorts(Invocation invocation, CairnServer server)
+    {
+        if (invocation.Console.GetEnvironmentVariable(PortFileVariable) is not { Length: > 0 } path)
+        {
+            return;
+        }
+
+        IEnumerable<IPEndPoint> ports = server.Addresses
+            .Where(address => address.Key.StartsWith("memcached", StringComparison.Ordinal))
+            .Select(address => IPEndPoint.TryParse(address.Value, out IPEndPoint? port) ? port : null)
+            .OfType<IPEndPoint>();
+        ToFile(PortFileVariable, path, () =>
+        {
+            string written = path + ".new";
+            File.WriteAllLines(written, ports.Select(port => string.Create(
+                CultureInfo.InvariantCulture, $"TCP {(port.AddressFamily == AddressFamily.InterNetworkV6 ? "INET6" : "INET")}: {port.Port}")));
+            File.Move(written, path, overwrite: true);
+            return path;
+        });
     }
 
     // The log file is where users look if a server that a script started does not run.

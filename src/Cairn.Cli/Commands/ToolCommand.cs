@@ -32,5 +32,8 @@ internal abstract class ToolCommand(string name, string description) : Command(n
     /// <summary>Gets the text after the command's name in the usage line; null to derive it from the arguments.</summary>
     public virtual string? UsageWords => null;
 
+    /// <summary>Gets the options in groups with headings, for commands with many options. Other options follow.</summary>
+    public virtual IEnumerable<IGrouping<string, Option>> OptionGroups => [];
+
     public abstract int Run(Invocation invocation);
 }

@@ -39,6 +39,9 @@ internal sealed class ServeSetting
 
     public string Name { get; }
 
+    /// <summary>Gets or sets the heading of the setting in the help.</summary>
+    public string Group { get; set; } = "";
+
     /// <summary>Gets a description of the valid form, for error messages.</summary>
     public string Form { get; }
 
@@ -48,7 +51,7 @@ internal sealed class ServeSetting
     public bool IsSwitch { get; }
 
     /// <summary>Gets the option's name in messages, with its letter: --max-value (-I).</summary>
-    public string Title => Option.Aliases.Count == 0 ? $"--{Name}" : $"--{Name} ({string.Join(", ", Option.Aliases)})";
+    public string Title => Option.Aliases.FirstOrDefault(alias => alias.Length == 2) is { } letter ? $"--{Name} ({letter})" : $"--{Name}";
 
     /// <summary>Gets the name of the environment variable: CAIRN_MAX_VALUE for max-value.</summary>
     public string Variable => VariablePrefix + Name.ToUpperInvariant().Replace('-', '_');

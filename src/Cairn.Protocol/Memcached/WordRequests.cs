@@ -385,7 +385,8 @@ internal static class WordRequests
         {
             // mg reports the kind of error; the other two commands do not.
             return Malformed(
-                ref request, request.Command == MemcachedCommand.MetaGet ? error : MemcachedError.InvalidOrDuplicateFlag);
+                ref request,
+                request.Command == MemcachedCommand.MetaGet || error == MemcachedError.UnsupportedFlag ? error : MemcachedError.InvalidOrDuplicateFlag);
         }
 
         if (request.Command == MemcachedCommand.MetaArithmetic && !TryNormaliseArithmeticMode(ref request))
@@ -477,7 +478,10 @@ internal static class WordRequests
             }
         }
 
-        return error;
+        // mg without N changes nothing that has a version.
+        bool isVersionChosen = request.Has(MemcachedMetaFlags.NewVersion)
+            && (request.Command != MemcachedCommand.MetaGet || request.Has(MemcachedMetaFlags.Vivify));
+        return error == MemcachedError.None && isVersionChosen ? MemcachedError.UnsupportedFlag : error;
     }
 
     private static bool IsFlag(MemcachedMetaFlags flag)
@@ -490,7 +494,8 @@ internal static class WordRequests
             MemcachedMetaFlags.Delta | MemcachedMetaFlags.ClientFlags | MemcachedMetaFlags.Invalidate |
             MemcachedMetaFlags.InitialValue | MemcachedMetaFlags.ProxyPathL | MemcachedMetaFlags.Mode |
             MemcachedMetaFlags.Vivify | MemcachedMetaFlags.Opaque | MemcachedMetaFlags.ProxyPathP |
-            MemcachedMetaFlags.Recache | MemcachedMetaFlags.TimeToLive;
+            MemcachedMetaFlags.Recache | MemcachedMetaFlags.TimeToLive |
+            MemcachedMetaFlags.RemoveValue | MemcachedMetaFlags.NewVersion;
 
         return (flag & all) != 0;
     }
@@ -528,6 +533,9 @@ internal static class WordRequests
                 bool isVersion = MemcachedNumber.TryParseUInt64(argument, out ulong version);
                 request.Version = version;
                 return isVersion ? MemcachedError.None : MemcachedError.BadToken;
+
+            case MemcachedMetaFlags.NewVersion:
+                return MemcachedNumber.TryParseUInt64(argument, out _) ? MemcachedError.None : MemcachedError.BadToken;
 
             case MemcachedMetaFlags.InitialValue:
                 bool isInitial = MemcachedNumber.TryParseUInt64(argument, out ulong initial);

@@ -12,6 +12,7 @@ using System.Net;
 using System.Runtime.CompilerServices;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;
+using Cairn.Server.Listening;
 using Cairn.Server.Timing;
 using Cairn.Server.Tls;
 
@@ -57,11 +58,11 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
     // The end of the time in which the client counts as slow, in the worker's milliseconds.
     private long _slowUntil;
 
-    public ClientConnection(Worker worker, long id, string listenerName)
+    public ClientConnection(Worker worker, long id, Listener listener)
     {
         _worker = worker;
         Id = id;
-        ListenerName = listenerName;
+        Listener = listener;
         ConnectedAt = worker.Clock.GetUtcNow();
         _connectedTimestamp = worker.Now;
         LastActivity = worker.Now;
@@ -74,8 +75,11 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
     /// <summary>Gets the number of the connection, from 1. A server never uses a number twice. Thread-safe.</summary>
     public long Id { get; }
 
-    /// <summary>Gets the name of the listener that accepted the connection. Thread-safe.</summary>
-    public string ListenerName { get; }
+    /// <summary>Gets the listener that accepted the connection. Thread-safe.</summary>
+    public Listener Listener { get; }
+
+    /// <summary>Gets the name of the listener. Thread-safe.</summary>
+    public string ListenerName => Listener.Name;
 
     /// <summary>Gets the client's address; null if unknown, as for a client of a Unix socket. Thread-safe.</summary>
     public IPEndPoint? Remote => Channel.Remote;

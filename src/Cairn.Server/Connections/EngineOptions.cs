@@ -1,5 +1,6 @@
 using Cairn.Server.Io;
 using Cairn.Server.Io.Uring;
+using Cairn.Server.Listening;
 using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
 using Microsoft.Extensions.Logging;
@@ -18,6 +19,9 @@ internal sealed record EngineOptions
 
     /// <summary>Gets the number of threads that serve connections; 0 for one per core.</summary>
     public int Workers { get; init; }
+
+    /// <summary>Gets the maximum number of connections that wait to be accepted.</summary>
+    public int Backlog { get; init; } = Listener.DefaultBacklog;
 
     public ILogger Log { get; init; } = NullLogger.Instance;
 

@@ -52,6 +52,8 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     public ConnectionLimits Limits => _options.Limits;
 
+    public int Backlog => _options.Backlog;
+
     public TimeProvider Clock => _options.Clock;
 
     public ILogger Log => _options.Log;
@@ -271,7 +273,7 @@ internal sealed class ServerEngine : IAsyncDisposable
                 certificates.Add(tls);
             }
 
-            foreach (Listener opened in Listener.Open(listener.Name, listener.Address))
+            foreach (Listener opened in Listener.Open(listener.Name, listener.Address, _options.Backlog))
             {
                 _listeners.Add(opened);
                 _services.Add(opened, new ListenerService(listener.Sessions, tls));

@@ -37,6 +37,20 @@ internal abstract class Session
         return true;
     }
 
+    /// <summary>Gets whether the client only receives messages that are dropped if it does not read them. Time limits for reading and for
+    /// silence do not apply to it.</summary>
+    public virtual bool OnlyReceives => false;
+
+    /// <summary>Handles that all output was sent, if the client only receives.</summary>
+    public virtual void OnDrained()
+    {
+    }
+
+    /// <summary>Handles the start of the connection, when its channel is ready.</summary>
+    public virtual void OnOpened()
+    {
+    }
+
     /// <summary>Reads ahead in input that is about to be executed and starts the memory fetches that it needs. Changes no state.
     /// Optional.</summary>
     public virtual void Prefetch(ReadOnlySpan<byte> input)

@@ -77,7 +77,7 @@ internal sealed unsafe partial class Worker
             Math.Min(RequestDeadline(connection), IdleDeadline(connection)));
 
     private long SlowReaderDeadline(ClientConnection connection) =>
-        connection.BlockedSince == 0 ? Never : After(connection.BlockedSince, Limits.SlowReaderTimeout);
+        connection.BlockedSince == 0 || connection.Session.OnlyReceives ? Never : After(connection.BlockedSince, Limits.SlowReaderTimeout);
 
     private long HandshakeDeadline(ClientConnection connection) =>
         connection.Tls is not { IsEstablished: false } ? Never : After(connection.ConnectedTimestamp, Limits.RequestTimeout);
@@ -90,6 +90,7 @@ internal sealed unsafe partial class Worker
     // A connection whose output waits is slow, not idle. A connection that waits for a cell or for memory waits for the server.
     private long IdleDeadline(ClientConnection connection) =>
         connection.State != ConnectionState.Open || connection.BlockedSince != 0 || connection.IsWaiting || connection.IsAwaitingMemory
+        || connection.Session.OnlyReceives
             ? Never
             : After(Math.Max(connection.LastActivity, connection.WaitedUntil), Limits.IdleTimeout);
 

@@ -91,7 +91,12 @@ internal sealed unsafe partial class Worker
     /// <summary>Continues after waiting output was sent, partly or completely.</summary>
     public void OnSent(ClientConnection connection)
     {
-        if (connection.State != ConnectionState.Closed)
+        if (connection is { State: ConnectionState.Open, Session.OnlyReceives: true, Output.UnsentBytes: 0 })
+        {
+            connection.Session.OnDrained();
+            SendAndSettle(connection);
+        }
+        else if (connection.State != ConnectionState.Closed)
         {
             Settle(connection);
         }

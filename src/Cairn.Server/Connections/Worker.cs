@@ -379,7 +379,7 @@ internal sealed unsafe partial class Worker : IIoWorker
         }
 
         ListenerService service = _engine.ServiceOf(listener);
-        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener.Name) { Spoken = service.Sessions.Spoken };
+        var connection = new ClientConnection(this, _engine.NextConnectionId(), listener) { Spoken = service.Sessions.Spoken };
         try
         {
             connection.Session = service.Sessions.Create(connection);
@@ -403,7 +403,7 @@ internal sealed unsafe partial class Worker : IIoWorker
         }
 
         connection.Channel.Start();
-
+        connection.Session.OnOpened();
         SendAndSettle(connection); // Sends a greeting, if the session wrote one.
         if (connection.State != ConnectionState.Closed)
         {

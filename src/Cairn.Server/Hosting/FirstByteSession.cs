@@ -24,6 +24,7 @@ internal sealed class FirstByteSession(ClientConnection connection, SessionFacto
     public override int Execute(ReadOnlySpan<byte> input, OutputBuffer output, int budget)
     {
         connection.Session = (input[0] == RespArray ? resp : memcached).Create(connection);
+        connection.Session.OnOpened();
         return 0;
     }
 }

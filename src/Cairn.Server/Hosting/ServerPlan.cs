@@ -162,6 +162,22 @@ internal sealed class ServerPlan
                 nameof(options), options.Workers, $"{nameof(ServerOptions)}.{nameof(ServerOptions.Workers)} must be 0 to {MostWorkers:N0}.");
         }
 
+        if (!ServerOptions.IsMemcachedVersion(options.MemcachedVersion))
+        {
+            throw new ServerException($"'{options.MemcachedVersion}' is no version of memcached. Write three numbers, such as 1.6.18.");
+        }
+
+        if (options.MemcachedPrefixDelimiter is <= ' ' or > '~')
+        {
+            throw new ServerException("The prefix of a key ends at an ASCII character that keys can have.");
+        }
+
+        if (options.Backlog is < 1 or > 1_000_000)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.Backlog, $"{nameof(ServerOptions)}.{nameof(ServerOptions.Backlog)} must be 1 to 1,000,000.");
+        }
+
         if (options.MaxValueBytes is < 0 or > StoreLimits.MaxValueBytes)
         {
             throw new ArgumentOutOfRangeException(

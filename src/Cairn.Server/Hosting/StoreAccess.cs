@@ -37,6 +37,7 @@ internal static class StoreAccess
         string path = options.StorePath!;
         bool wasThere = File.Exists(path);
         CairnStore store = Readable(options, () => CairnStore.Open(OptionsOf(options)));
+        store.Engine.EvictsEntries = options.EvictsEntries;
         isNew = !wasThere && store.IsFirstOpening;
         foreach (string warning in store.Warnings)
         {

@@ -8,6 +8,9 @@ internal abstract class IoChannel
     /// <summary>Gets the client's address; null if there is none or it is no longer available. Thread-safe.</summary>
     public abstract IPEndPoint? Remote { get; }
 
+    /// <summary>Gets the socket's descriptor, which is unique among the open files of the process. Thread-safe.</summary>
+    public abstract int Descriptor { get; }
+
     /// <summary>Gets whether output waits because the client does not read it.</summary>
     public bool IsBlocked { get; protected set; }
 

@@ -8,7 +8,7 @@ namespace Cairn.Server.Listening;
 internal sealed class Listener : IDisposable
 {
     // The maximum number of connections that wait to be accepted. The kernel uses the smaller of this and net.core.somaxconn.
-    private const int Backlog = 4096;
+    public const int DefaultBacklog = 4096;
 
     private readonly UnixSocketFile? _file;
 
@@ -41,7 +41,7 @@ internal sealed class Listener : IDisposable
 
     /// <summary>Binds the address, or each address of the name, and listens.</summary>
     /// <exception cref="ServerException">An address cannot be listened on.</exception>
-    public static List<Listener> Open(string name, ListenAddress address)
+    public static List<Listener> Open(string name, ListenAddress address, int backlog = DefaultBacklog)
     {
         if (address.UnixPath is not null)
         {
@@ -50,7 +50,7 @@ internal sealed class Listener : IDisposable
                 throw new ServerException($"Unix sockets ('{address}') are offered on Linux only. Use a TCP address.");
             }
 
-            var file = UnixSocketFile.Listen(address, Backlog);
+            var file = UnixSocketFile.Listen(address, backlog);
             return [new Listener(name, address, file.Socket, file)];
         }
 
@@ -70,7 +70,7 @@ internal sealed class Listener : IDisposable
             int port = address.Port;
             foreach (IPAddress each in addresses)
             {
-                if (TryListen(name, address, new IPEndPoint(each, port), isRequired: addresses.Count == 1) is { } listener)
+                if (TryListen(name, address, new IPEndPoint(each, port), backlog, isRequired: addresses.Count == 1) is { } listener)
                 {
                     listeners.Add(listener);
                     port = listener.EndPoint!.Port; // All addresses of a name share the chosen port.
@@ -98,7 +98,7 @@ internal sealed class Listener : IDisposable
         Socket.Dispose();
     }
 
-    private static Listener? TryListen(string name, ListenAddress address, IPEndPoint endPoint, bool isRequired)
+    private static Listener? TryListen(string name, ListenAddress address, IPEndPoint endPoint, int backlog, bool isRequired)
     {
         Socket? socket = null;
         try
@@ -119,7 +119,7 @@ internal sealed class Listener : IDisposable
 
             socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, optionValue: true);
             socket.Bind(endPoint);
-            socket.Listen(Backlog);
+            socket.Listen(backlog);
             return new Listener(name, address, socket, file: null) { EndPoint = (IPEndPoint)socket.LocalEndPoint! };
         }
         catch (SocketException e)
@@ -129,7 +129,7 @@ internal sealed class Listener : IDisposable
             {
                 if (address.Host == "*" && endPoint.AddressFamily == AddressFamily.InterNetworkV6)
                 {
-                    return TryListen(name, address, new IPEndPoint(IPAddress.Any, endPoint.Port), isRequired);
+                    return TryListen(name, address, new IPEndPoint(IPAddress.Any, endPoint.Port), backlog, isRequired);
                 }
 
                 if (!isRequired)

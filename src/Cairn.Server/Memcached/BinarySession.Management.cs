@@ -34,7 +34,7 @@ internal sealed unsafe partial class BinarySession
                 break;
 
             case MemcachedCommand.Version:
-                WriteReply(request, MemcachedStatus.Success, Encoding.ASCII.GetBytes(MemcachedSessions.Version), output);
+                WriteReply(request, MemcachedStatus.Success, Encoding.ASCII.GetBytes(_sessions.Options.Version), output);
                 break;
 
             case MemcachedCommand.Verbosity:
@@ -80,7 +80,7 @@ internal sealed unsafe partial class BinarySession
         {
             WriteFigure(request, "detailed"u8, [.. _sessions.Prefixes.Dump(), .. "END\r\n"u8], output);
         }
-        else if (_sessions.Statistics.Of(group) is { } figures)
+        else if (_sessions.Statistics.Of(group, _connection) is { } figures)
         {
             foreach ((string name, string value) in figures)
             {

@@ -52,6 +52,7 @@ internal sealed unsafe partial class BinarySession : Session
         AwaitedBytes = 0;
         HasUnfinishedRequest = false;
         _entries.BeginTurn();
+        _entries.Connection = _connection;
         if (_sessions.IsFlushWaiting)
         {
             _sessions.FlushIfDue();
@@ -77,12 +78,19 @@ internal sealed unsafe partial class BinarySession : Session
             consumed += used;
         }
 
+        _entries.Counters.Yields += budget < 0 && consumed < input.Length ? 1 : 0;
         _aheadCount = 0; // I2
         _entries.Events.SendWaiting();
         return IsEnded ? input.Length : consumed;
     }
 
-    public override void OnClosed(CloseReason reason) => _longValue.Release();
+    public override void OnOpened() => _sessions.NoteOpened(_connection);
+
+    public override void OnClosed(CloseReason reason)
+    {
+        _longValue.Release();
+        _sessions.NoteClosed(_connection, reason);
+    }
 
     // Executes a request. Returns the bytes to consume, or 0 if it is incomplete or its reply is (I1).
     private int ExecuteOne(ReadOnlySpan<byte> input, int position, OutputBuffer output)
@@ -176,7 +184,7 @@ internal sealed unsafe partial class BinarySession : Session
                 return true;
 
             case MemcachedCommand.Delete:
-                WriteStatus status = _entries.Delete(key, request.Version);
+                WriteStatus status = _entries.Delete(key, _entries.VersionOf(key.Place, request.Version));
                 WriteResult(request, status, 0, output);
                 return true;
 
@@ -290,7 +298,8 @@ internal sealed unsafe partial class BinarySession : Session
 
         Span<byte> room = output.Reserve(MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes);
         MemcachedBinary.WriteHeader(
-            room, request, MemcachedStatus.Success, new MemcachedBody(MemcachedBinary.FlagsBytes, 0, MemcachedBinary.FlagsBytes), info.Version);
+            room, request, MemcachedStatus.Success, new MemcachedBody(MemcachedBinary.FlagsBytes, 0, MemcachedBinary.FlagsBytes),
+            _entries.TokenOf(key.Place, info.Version));
         BinaryPrimitives.WriteUInt32BigEndian(room[MemcachedBinary.HeaderBytes..], info.Flags);
         output.Advance(MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes);
     }
@@ -306,7 +315,7 @@ internal sealed unsafe partial class BinarySession : Session
             Value = request.Value.Of(input),
             Flags = request.ClientFlags,
             ExpirationSeconds = request.ExpirationSeconds,
-            Version = request.Version,
+            Version = _entries.VersionOf(key.Place, request.Version),
         };
         ulong version = 0;
         WriteStatus status = request.IsQuiet && request.Command == MemcachedCommand.Set
@@ -315,7 +324,7 @@ internal sealed unsafe partial class BinarySession : Session
         switch (status)
         {
             case WriteStatus.Stored:
-                WriteSuccess(request, version, output);
+                WriteSuccess(request, _entries.TokenOf(key.Place, version), output);
                 break;
 
             case WriteStatus.VersionMismatch or WriteStatus.Exists:
@@ -339,7 +348,7 @@ internal sealed unsafe partial class BinarySession : Session
 
     private void Count(in MemcachedBinaryRequest request, in KeyRef key, OutputBuffer output)
     {
-        var arithmetic = new Arithmetic(request.Delta, request.Command == MemcachedCommand.Incr, request.Version);
+        var arithmetic = new Arithmetic(request.Delta, request.Command == MemcachedCommand.Incr, _entries.VersionOf(key.Place, request.Version));
         WriteStatus status;
         CountedNumber counted;
         do
@@ -363,12 +372,12 @@ internal sealed unsafe partial class BinarySession : Session
 
         if (status != WriteStatus.Stored || request.IsQuiet)
         {
-            WriteResult(request, status, counted.Info.Version, output);
+            WriteResult(request, status, _entries.TokenOf(key.Place, counted.Info.Version), output);
             return;
         }
 
         Span<byte> room = output.Reserve(MemcachedBinary.HeaderBytes + sizeof(ulong));
-        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, new MemcachedBody(0, 0, sizeof(ulong)), counted.Info.Version);
+        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, new MemcachedBody(0, 0, sizeof(ulong)), _entries.TokenOf(key.Place, counted.Info.Version));
         BinaryPrimitives.WriteUInt64BigEndian(room[MemcachedBinary.HeaderBytes..], counted.Number);
         output.Advance(MemcachedBinary.HeaderBytes + sizeof(ulong));
     }
@@ -396,11 +405,11 @@ internal sealed unsafe partial class BinarySession : Session
     // --- Replies ---
 
     // Writes header, flags and key. Returns their length.
-    private static int WriteValueHead(in MemcachedBinaryRequest request, in KeyRef key, in EntryInfo info, Span<byte> room)
+    private int WriteValueHead(in MemcachedBinaryRequest request, in KeyRef key, in EntryInfo info, Span<byte> room)
     {
         int keyBytes = request.ReturnsKey ? key.Length : 0;
         var body = new MemcachedBody(MemcachedBinary.FlagsBytes, keyBytes, MemcachedBinary.FlagsBytes + keyBytes + info.ValueBytes);
-        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, body, info.Version);
+        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, body, _entries.TokenOf(key.Place, info.Version));
         BinaryPrimitives.WriteUInt32BigEndian(room[MemcachedBinary.HeaderBytes..], info.Flags);
         int head = MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes;
         new ReadOnlySpan<byte>(key.Bytes, keyBytes).CopyTo(room[head..]);

@@ -26,6 +26,28 @@ internal sealed unsafe partial class EntryCommands
     /// <returns><see cref="WriteStatus.TooLarge"/> if the item is larger than clients may set.</returns>
     public WriteStatus Store(in KeyRef key, in StoreRequest request)
     {
+        NoteGet(key);
+        WriteStatus status = StoreUnnoted(key, request);
+        NoteStore(key, request.Command, status, request.Value.Length, request.ExpirationSeconds);
+        return status;
+    }
+
+    /// <summary>Executes as <see cref="Store(in KeyRef, in StoreRequest)"/> does, and returns the resulting version.</summary>
+    public WriteStatus Store(in KeyRef key, in StoreRequest request, out ulong version)
+    {
+        NoteGet(key);
+        version = 0;
+        WriteStatus status = !MayStore(key, request) ? WriteStatus.TooLarge
+            : request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend
+                ? Join(key, request.Value, isPrefix: request.Command == MemcachedCommand.Prepend, request.Version, out version)
+                : Write(key, request, out version);
+        NoteStore(key, request.Command, status, request.Value.Length, request.ExpirationSeconds);
+        return status;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private WriteStatus StoreUnnoted(in KeyRef key, in StoreRequest request)
+    {
         if (!MayStore(key, request))
         {
             return WriteStatus.TooLarge;
@@ -39,20 +61,6 @@ internal sealed unsafe partial class EntryCommands
         return request.Command == MemcachedCommand.Set && request is { Flags: 0, ExpirationSeconds: 0 } && TryReplacePlain(key, request.Value)
             ? WriteStatus.Stored
             : Write(key, request, out _);
-    }
-
-    /// <summary>Executes as <see cref="Store(in KeyRef, in StoreRequest)"/> does, and returns the resulting version.</summary>
-    public WriteStatus Store(in KeyRef key, in StoreRequest request, out ulong version)
-    {
-        version = 0;
-        if (!MayStore(key, request))
-        {
-            return WriteStatus.TooLarge;
-        }
-
-        return request.Command is MemcachedCommand.Append or MemcachedCommand.Prepend
-            ? Join(key, request.Value, isPrefix: request.Command == MemcachedCommand.Prepend, request.Version, out version)
-            : Write(key, request, out version);
     }
 
     /// <summary>Replaces a value without flags and expiration on the fast path. Returns false, with nothing changed, if another path must
@@ -173,7 +181,7 @@ internal sealed unsafe partial class EntryCommands
         }
 
         CountGone(key);
-        WriteStatus status = Remove(key, expectedVersion);
+        WriteStatus status = RemoveNoted(key, expectedVersion, "delete");
         CountDelete(status);
         return status;
     }
@@ -329,6 +337,7 @@ internal sealed unsafe partial class EntryCommands
         {
             MemcachedCommand.Add => WriteCondition.IfAbsent,
             MemcachedCommand.Replace => WriteCondition.IfPresent,
+            MemcachedCommand.Cas when !_sessions.Options.TellsVersions => WriteCondition.IfPresent,
             MemcachedCommand.Cas => WriteCondition.IfVersion,
             _ => WriteCondition.Always,
         };

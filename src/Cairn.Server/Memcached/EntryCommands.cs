@@ -25,6 +25,9 @@ internal sealed unsafe partial class EntryCommands
     // The bytes that memcached adds to key and value when it compares an item with its limit: header, version, and two terminators.
     private const int ItemOverheadBytes = 48 + 8 + 1 + 2;
     private const int ItemFlagsBytes = 4;
+
+    /// <summary>The bytes of an item as memcached counts it beyond those of an entry, whose header has 20.</summary>
+    public const int ItemBytesBeyondEntry = ItemOverheadBytes - 20;
     private const long MaxRelativeSeconds = 30 * 24 * 3600;
     private const long LastUnixSeconds = 253_402_300_799;
 
@@ -38,6 +41,7 @@ internal sealed unsafe partial class EntryCommands
         _sessions = sessions;
         _engine = sessions.Store.Engine;
         _maxItemBytes = sessions.Options.MaxItemBytes;
+        _watch = sessions.Watch;
         Counters = counters;
         Events = sessions.Options.Events;
     }
@@ -72,6 +76,18 @@ internal sealed unsafe partial class EntryCommands
             ? ResolvedExpiration.Never
             : new ResolvedExpiration(info.DeadlineUnixMs, 0, _engine.Clock.NowMs());
     }
+
+    /// <summary>Returns the number by which clients know a version of a key. The versions of a key's part of the store are not unique in the
+    /// store, but these numbers are.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong TokenOf(in KeyPlacement place, ulong version) => _sessions.TokenOf(place.Partition, version);
+
+    /// <summary>Returns the version that a client's number stands for; 0 for any version. If it is a number of no version that the key can
+    /// have, returns the largest number, which no entry has.</summary>
+    public ulong VersionOf(in KeyPlacement place, ulong token) =>
+        token == 0 || !_sessions.Options.TellsVersions ? 0
+        : token % MemcachedSessions.MaxPartitions == (uint)place.Partition && token >= MemcachedSessions.MaxPartitions
+            ? token / MemcachedSessions.MaxPartitions : ulong.MaxValue;
 
     /// <summary>Returns whether an item is larger than clients may set.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -168,6 +184,7 @@ internal sealed unsafe partial class EntryCommands
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void CountGet(byte* key, int keyLength, in KeyPlacement place, bool isHit, bool isTouch = false)
     {
+        NoteGet(new KeyRef(key, keyLength, 0, place));
         if (!isHit)
         {
             OnGetMiss(new KeyRef(key, keyLength, 0, place));

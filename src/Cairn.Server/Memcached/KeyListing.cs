@@ -1,4 +1,4 @@
-using System.Globalization;
+using System.Text;
 using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Server.Buffers;
@@ -14,48 +14,26 @@ internal struct KeyListing
     // The number of index buckets visited before other connections are served.
     private const int BucketsPerTurn = 4096;
 
-    // memcached's classes are 1 to 63. All entries of the store are in the first.
-    private const int MaxClass = 63;
     private const int MaxLineBytes = 1024;
 
     private long _bucket;
-
-    /// <summary>Reads a list of classes. Returns -1 for an unknown class, 0 for classes without entries, 1 for all entries.</summary>
-    public static int ClassesOf(ReadOnlySpan<byte> text)
-    {
-        if (text.SequenceEqual("all"u8) || text.SequenceEqual("hash"u8))
-        {
-            return 1;
-        }
-
-        int result = 0;
-        foreach (Range range in text.Split((byte)','))
-        {
-            if (!int.TryParse(text[range], NumberStyles.None, CultureInfo.InvariantCulture, out int number) || number is < 1 or > MaxClass)
-            {
-                return -1;
-            }
-
-            result |= number == 1 ? 1 : 0;
-        }
-
-        return result;
-    }
 
     /// <summary>Writes more keys. Returns false if there are others, which the next call writes.</summary>
     public bool TryWrite(MemcachedSessions sessions, bool isMgdump, OutputBuffer output)
     {
         StoreEngine engine = sessions.Store.Engine;
         long last = Math.Min(engine.BucketCount, _bucket + BucketsPerTurn);
+        int partition = 0;
         EntryVisitor visitor = (ReadOnlySpan<byte> key, in EntryInfo info, uint collection) =>
         {
             if (collection == 0 && info.Type == EntryType.Value && key.Length <= MemcachedReader.MaxKeyBytes)
             {
-                Write(sessions, key, info, isMgdump, output);
+                Write(sessions, key, info, partition, isMgdump, output);
             }
         };
         while (_bucket < last && !output.IsFull)
         {
+            partition = (int)(_bucket / engine.Memory.Layout.BucketsPerPartition);
             engine.VisitBucket(_bucket++, visitor);
         }
 
@@ -69,7 +47,7 @@ internal struct KeyListing
     }
 
     private static void Write(
-        MemcachedSessions sessions, ReadOnlySpan<byte> key, in EntryInfo info, bool isMgdump, OutputBuffer output)
+        MemcachedSessions sessions, ReadOnlySpan<byte> key, in EntryInfo info, int partition, bool isMgdump, OutputBuffer output)
     {
         bool isPlain = key.IndexOfAnyExceptInRange((byte)33, (byte)126) < 0;
         var line = new MemcachedReplyWriter(output.Reserve(MaxLineBytes));
@@ -97,19 +75,32 @@ internal struct KeyListing
         line.WriteRaw(" exp="u8);
         line.WriteDigits(info.DeadlineUnixMs == long.MaxValue ? -1 : info.DeadlineUnixMs / 1000);
         line.WriteRaw(" la="u8);
-        line.WriteDigits(sessions.StartedAt.ToUnixTimeSeconds());
+        long idleSeconds = sessions.WriteTimes.IdleSeconds(partition, info.Version, wasRead: false);
+        line.WriteDigits(sessions.Options.Clock.GetUtcNow().ToUnixTimeSeconds() - idleSeconds);
         line.WriteRaw(" cas="u8);
-        line.WriteDigits((long)info.Version);
+        line.WriteDigits((long)sessions.TokenOf(partition, info.Version));
         line.WriteRaw(" fetch=no cls=1 size="u8);
         line.WriteDigits(EntryCommands.ItemBytesOf(key.Length, info));
         line.WriteRaw("\n"u8);
         output.Advance(line.PendingBytes);
     }
 
-    // Escapes the key as in a URL: letters, digits and -._~ are unchanged, everything else becomes %XX.
+    /// <summary>Returns a key as in a URL.</summary>
+    public static string Escaped(ReadOnlySpan<byte> key)
+    {
+        Span<byte> text = new byte[3 * key.Length];
+        return Encoding.ASCII.GetString(text[..Escape(key, text)]);
+    }
+
     private static void WriteEscaped(ref MemcachedReplyWriter line, ReadOnlySpan<byte> key)
     {
         Span<byte> text = stackalloc byte[3 * MemcachedReader.MaxKeyBytes];
+        line.WriteRaw(text[..Escape(key, text)]);
+    }
+
+    // Escapes the key as in a URL: letters, digits and -._~ are unchanged, everything else becomes %XX.
+    private static int Escape(ReadOnlySpan<byte> key, Span<byte> text)
+    {
         int length = 0;
         foreach (byte b in key)
         {
@@ -125,6 +116,6 @@ internal struct KeyListing
             }
         }
 
-        line.WriteRaw(text[..length]);
+        return length;
     }
 }

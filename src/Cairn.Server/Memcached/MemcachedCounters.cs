@@ -27,6 +27,7 @@ internal sealed class MemcachedCounters
     public long AuthenticationErrors;
     public long TooLarge;
     public long NoMemory;
+    public long Yields;
 
     /// <summary>Adds the counts of another instance, or subtracts them.</summary>
     public void Add(MemcachedCounters other, int sign = 1)
@@ -55,5 +56,6 @@ internal sealed class MemcachedCounters
         AuthenticationErrors += sign * Volatile.Read(ref other.AuthenticationErrors);
         TooLarge += sign * Volatile.Read(ref other.TooLarge);
         NoMemory += sign * Volatile.Read(ref other.NoMemory);
+        Yields += sign * Volatile.Read(ref other.Yields);
     }
 }

@@ -23,6 +23,27 @@ internal sealed record MemcachedOptions
     /// <summary>Gets whether clients may list the keys. Default true.</summary>
     public bool AllowDump { get; init; } = true;
 
+    /// <summary>Gets whether clients may watch the requests of others. Default true.</summary>
+    public bool AllowWatch { get; init; } = true;
+
+    /// <summary>Gets the number of bytes of log lines that may wait for a client of <c>watch</c>. Default 256 KiB.</summary>
+    public int WatcherBytes { get; init; } = 256 << 10;
+
+    /// <summary>Gets whether clients see the versions of entries. Default true.</summary>
+    public bool TellsVersions { get; init; } = true;
+
+    /// <summary>Gets the version that clients see.</summary>
+    public string Version { get; init; } = new ServerOptions().MemcachedVersion;
+
+    /// <summary>Gets the end of the prefixes that <c>stats detail</c> counts; null for a colon, once a client has switched it on.</summary>
+    public char? PrefixDelimiter { get; init; }
+
+    /// <summary>Gets the file of the users, for <c>stats settings</c>; null for none.</summary>
+    public string? UsersPath { get; init; }
+
+    /// <summary>Gets the permissions of Unix sockets, for <c>stats settings</c>.</summary>
+    public UnixFileMode UnixMode { get; init; } = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+
     /// <summary>Gets the users that may connect; null, the default, for no authentication.</summary>
     public MemcachedCredentials? Credentials { get; init; }
 

@@ -8,11 +8,5 @@ internal sealed class MemcachedServerInfo
     /// <summary>Gets or sets the engine that serves the sessions; null in tests.</summary>
     public ServerEngine? Engine { get; set; }
 
-    public int Port { get; init; }
-
-    public string Address { get; init; } = "";
-
-    public string UnixPath { get; init; } = "";
-
     public int Workers { get; init; } = Environment.ProcessorCount;
 }

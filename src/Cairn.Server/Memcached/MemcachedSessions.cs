@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Memcached;
@@ -5,9 +6,9 @@ namespace Cairn.Server.Memcached;
 /// <summary>Creates the sessions that serve a store by memcached's protocol, and holds their shared state.</summary>
 internal sealed class MemcachedSessions : SessionFactory, IDisposable
 {
-    /// <summary>The version that clients see. It must consist of three numbers only, because clients compare it with the version that
-    /// introduced a command.</summary>
-    public const string Version = "1.6.18";
+    /// <summary>The maximum number of parts of a store that count versions on their own. A version begins with the time at which the store was
+    /// created, so its six highest bits are 0 until 2109.</summary>
+    public const uint MaxPartitions = 64;
 
     private static readonly ReadOnlyMemory<byte> TooMany = "ERROR Too many open connections\r\n"u8.ToArray();
 
@@ -27,9 +28,12 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         Options = options;
         _storeAtReset = StoreCounts.Of(store.GetStatistics().Totals);
         StartedAt = options.Clock.GetUtcNow();
+        Prefixes = new PrefixStatistics(options.PrefixDelimiter);
+        Watch = new WatchLog(options.Clock, options.WatcherBytes) { EvictionsWatched = WatchEvictions };
         _startedAt = options.Clock.GetTimestamp();
         _entries = new ThreadLocal<EntryCommands>(() => new EntryCommands(this, AddCounters()));
         Statistics = new MemcachedStatistics(this);
+        WriteTimes = new WriteTimes(store.Engine, options.Clock);
         _flushTimer = options.Clock.CreateTimer(
             static state => ((MemcachedSessions)state!).FlushIfDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
@@ -50,7 +54,16 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public int Verbosity { get; set; }
 
     /// <summary>Gets the <c>stats detail</c> of all sessions.</summary>
-    public PrefixStatistics Prefixes { get; } = new();
+    public PrefixStatistics Prefixes { get; }
+
+    /// <summary>Gets the log that clients of <c>watch</c> receive.</summary>
+    public WatchLog Watch { get; }
+
+    /// <summary>Gets the estimates of when entries were last used.</summary>
+    public WriteTimes WriteTimes { get; }
+
+    /// <summary>Gets the settings that clients can change and that have no effect.</summary>
+    public MemcachedTuning Tuning { get; } = new();
 
     /// <summary>Gets the figures for <c>stats</c>.</summary>
     public MemcachedStatistics Statistics { get; }
@@ -86,6 +99,38 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         counters.Authentications++;
         counters.AuthenticationErrors += isKnown ? 0 : 1;
         return isKnown;
+    }
+
+    /// <summary>Returns the number by which clients know a version in a part of the store; 0 if clients see none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong TokenOf(int partition, ulong version) =>
+        version == 0 || !Options.TellsVersions ? 0 : (version * MaxPartitions) + (uint)partition;
+
+    /// <summary>Writes to the log of watchers that a client has connected.</summary>
+    public void NoteOpened(ClientConnection? connection)
+    {
+        if (Watch.Wants(WatchKinds.ConnectionEvents) && connection is not null)
+        {
+            Watch.Write(WatchKinds.ConnectionEvents, $"type=conn_new {EndPointOf(connection)} cfd={connection.Channel.Descriptor}");
+        }
+    }
+
+    /// <summary>Writes to the log of watchers that a connection has ended.</summary>
+    public void NoteClosed(ClientConnection? connection, CloseReason reason)
+    {
+        if (Watch.Wants(WatchKinds.ConnectionEvents) && connection is not null)
+        {
+            string why = reason switch
+            {
+                CloseReason.ClosedBySession when !connection.IsForeign => "normal",
+                CloseReason.ClosedByClient => "normal",
+                CloseReason.Idle => "idle_timeout",
+                CloseReason.ServerStopping or CloseReason.ServerStopped => "shutdown",
+                _ => "error",
+            };
+            Watch.Write(
+                WatchKinds.ConnectionEvents, $"type=conn_close {EndPointOf(connection)} reason={why} cfd={connection.Channel.Descriptor}");
+        }
     }
 
     /// <summary>Empties the store now, or at a later time.</summary>
@@ -183,9 +228,18 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public void Dispose()
     {
         _flushTimer.Dispose();
+        WriteTimes.Dispose();
         _entries.Dispose();
         _ahead.Dispose();
     }
+
+    private static string EndPointOf(ClientConnection connection) => connection.Remote is { } remote
+        ? $"rip={remote.Address} rport={remote.Port} transport=tcp"
+        : "rip=unix rport=0 transport=local";
+
+    // The store reports no more than the key.
+    private void WatchEvictions(bool isWatched) => Options.Events.WatchEvictions(
+        isWatched ? key => Watch.Write(WatchKinds.Evictions, $"type=eviction key={KeyListing.Escaped(key)} fetch=no ttl=-1 la=0 clsid=1 size=0") : null);
 
     private void AddAll(MemcachedCounters total) => _allCounters.ForEach(counters => total.Add(counters));
 

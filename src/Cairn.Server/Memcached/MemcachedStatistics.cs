@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Reflection;
 using System.Text;
 using Cairn.Server.Connections;
+using Cairn.Server.Listening;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
@@ -19,14 +20,15 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
 
     /// <summary>Returns the figures of a group, in the order of memcached; null if there is no such group.</summary>
     /// <param name="group">The name of the group; empty for the general figures.</param>
-    public IEnumerable<(string Name, string Value)>? Of(ReadOnlySpan<byte> group) => group switch
+    /// <param name="asking">The connection that asks; null in tests.</param>
+    public IEnumerable<(string Name, string Value)>? Of(ReadOnlySpan<byte> group, ClientConnection? asking = null) => group switch
     {
         [] => GeneralStatistics(),
         _ when group.SequenceEqual("settings"u8) => Settings(),
         _ when group.SequenceEqual("items"u8) => ItemStatistics(),
         _ when group.SequenceEqual("slabs"u8) => SlabStatistics(),
         _ when group.SequenceEqual("sizes"u8) => [("sizes_status", "disabled")],
-        _ when group.SequenceEqual("conns"u8) => Connections(),
+        _ when group.SequenceEqual("conns"u8) => Connections(asking),
         _ => null,
     };
 
@@ -58,6 +60,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         DateTimeOffset now = sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
         ServerMetrics metrics = sessions.Options.Metrics;
+        (int Watchers, long Written, long Sent, long Skipped) watch = sessions.Watch.Figures;
         long received = metrics.Total(recorder => recorder.BytesReceived);
         long sent = metrics.Total(recorder => recorder.BytesSent);
         return
@@ -65,7 +68,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("pid", Text(Environment.ProcessId)),
             ("uptime", Text((long)sessions.Uptime.TotalSeconds)),
             ("time", Text(now.ToUnixTimeSeconds())),
-            ("version", MemcachedSessions.Version),
+            ("version", sessions.Options.Version),
             ("pointer_size", Text(8 * IntPtr.Size)),
             ("rusage_user", Seconds(processor.UserTime)),
             ("rusage_system", Seconds(processor.PrivilegedTime)),
@@ -106,6 +109,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("store_no_memory", Text(counters.NoMemory)),
             ("auth_cmds", Text(counters.Authentications)),
             ("auth_errors", Text(counters.AuthenticationErrors)),
+            .. IdleSeconds() == 0 ? [] : Figures(("idle_kicks", Text(engine!.EndedCount(CloseReason.Idle)))),
             ("bytes_read", Text(received)),
             ("bytes_written", Text(sent)),
             ("limit_maxbytes", Text(store.FileBytes)),
@@ -113,7 +117,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("listen_disabled_num", "0"),
             ("time_in_listen_disabled_us", "0"),
             ("threads", Text(sessions.Options.Surroundings.Workers)),
-            ("conn_yields", "0"),
+            ("conn_yields", Text(counters.Yields)),
             ("hash_power_level", Text(System.Numerics.BitOperations.Log2((ulong)Math.Max(1, store.IndexSlots)))),
             ("hash_bytes", Text(8 * store.IndexSlots)),
             ("hash_is_expanding", "0"),
@@ -130,10 +134,10 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("lru_maintainer_juggles", "0"),
             ("malloc_fails", "0"),
             ("log_worker_dropped", "0"),
-            ("log_worker_written", "0"),
-            ("log_watcher_skipped", "0"),
-            ("log_watcher_sent", "0"),
-            ("log_watchers", "0"),
+            ("log_worker_written", Text(watch.Written)),
+            ("log_watcher_skipped", Text(watch.Skipped)),
+            ("log_watcher_sent", Text(watch.Sent)),
+            ("log_watchers", Text(watch.Watchers)),
             ("unexpected_napi_ids", "0"),
             ("round_robin_fallback", "0"),
             ("bytes", Text(store.Totals.Bytes)),
@@ -162,61 +166,47 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         MemcachedOptions options = sessions.Options;
         MemcachedServerInfo surroundings = options.Surroundings;
         StoreStatistics store = sessions.Store.GetStatistics();
+        Listener? tcp = Listeners().FirstOrDefault(listener => !listener.IsUnix);
         return
         [
             ("maxbytes", Text(store.FileBytes)),
             ("maxconns", Text(surroundings.Engine?.Limits.MaxConnections ?? 0)),
-            ("tcpport", Text(surroundings.Port)),
+            ("tcpport", Text(tcp?.EndPoint!.Port ?? 0)),
             ("udpport", "0"),
-            ("inter", surroundings.Address.Length == 0 ? "NULL" : surroundings.Address),
+            ("inter", tcp?.EndPoint!.Address.ToString() ?? "NULL"),
             ("verbosity", Text(sessions.Verbosity)),
             ("oldest", "0"),
-            ("evictions", "on"),
-            ("domain_socket", surroundings.UnixPath.Length == 0 ? "NULL" : surroundings.UnixPath),
-            ("umask", "700"),
+            ("evictions", sessions.Store.Engine.EvictsEntries ? "on" : "off"),
+            ("domain_socket", Listeners().FirstOrDefault(listener => listener.IsUnix)?.Address.UnixPath ?? "NULL"),
+            ("umask", Convert.ToString((int)options.UnixMode, 8)),
             ("shutdown_command", YesNo(options.Shutdown is not null)),
             ("growth_factor", "1.25"),
             ("chunk_size", "48"),
             ("num_threads", Text(surroundings.Workers)),
             ("num_threads_per_udp", "0"),
-            ("stat_key_prefix", ":"),
+            ("stat_key_prefix", sessions.Prefixes.Delimiter.ToString()),
             ("detail_enabled", YesNo(sessions.Prefixes.IsOn)),
             ("reqs_per_event", Text(surroundings.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
-            ("cas_enabled", "yes"),
-            ("tcp_backlog", "1024"),
+            ("cas_enabled", YesNo(options.TellsVersions)),
+            ("tcp_backlog", Text(surroundings.Engine?.Backlog ?? 0)),
             ("binding_protocol", Binding()),
             ("auth_enabled_sasl", YesNo(options.Credentials is not null && options.WireFormat != MemcachedWireFormat.Text)),
-            ("auth_enabled_ascii", YesNo(options.Credentials is not null && options.WireFormat != MemcachedWireFormat.Binary)),
+            ("auth_enabled_ascii", options.WireFormat != MemcachedWireFormat.Binary ? options.UsersPath ?? "no" : "no"),
             ("item_size_max", Text(options.MaxItemBytes)),
             ("maxconns_fast", "yes"),
             ("hashpower_init", "0"),
-            ("slab_reassign", "no"),
-            ("slab_automove", "0"),
-            ("slab_automove_ratio", "0.80"),
-            ("slab_automove_window", "30"),
-            ("slab_automove_freeratio", "0.010"),
-            ("slab_chunk_max", "524288"),
-            ("lru_crawler", "yes"),
-            ("lru_crawler_sleep", "0"),
-            ("lru_crawler_tocrawl", "0"),
-            ("tail_repair_time", "0"),
+            .. sessions.Tuning.Settings(),
             ("flush_enabled", YesNo(options.AllowFlush)),
             ("dump_enabled", YesNo(options.AllowDump)),
-            ("lru_maintainer_thread", "no"),
-            ("lru_segmented", "no"),
-            ("hot_lru_pct", "20"),
-            ("warm_lru_pct", "40"),
-            ("hot_max_factor", "0.20"),
-            ("warm_max_factor", "2.00"),
-            ("temp_lru", "no"),
-            ("temporary_ttl", "61"),
+            .. sessions.Tuning.LruSettings(),
             ("idle_timeout", Text(IdleSeconds())),
             ("track_sizes", "no"),
             ("inline_ascii_response", "no"),
             ("worker_logbuf_size", "65536"),
-            ("watcher_logbuf_size", "262144"),
-            ("read_buf_mem_limit", "0"),
-            ("ssl_enabled", "no"),
+            ("watcher_logbuf_size", Text(options.WatcherBytes)),
+            ("read_buf_mem_limit", Text(surroundings.Engine is { } server ? server.Limits.MaxBufferBytes >> 20 : 0)),
+            ("memory_file", sessions.Store.Path),
+            ("ssl_enabled", YesNo(surroundings.Engine is { } secure && secure.Listeners.Any(listener => secure.ServiceOf(listener).Certificates is not null))),
         ];
     }
 
@@ -246,7 +236,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
                 ("items:1:age_hot", "0"),
                 ("items:1:age_warm", "0"),
                 ("items:1:age", "0"),
-                ("items:1:mem_requested", Text(store.Totals.Bytes)),
+                ("items:1:mem_requested", Text(store.Totals.Bytes + (store.Totals.Entries * EntryCommands.ItemBytesBeyondEntry))),
                 ("items:1:evicted", Text(counts.Evictions)),
                 ("items:1:evicted_nonzero", "0"),
                 ("items:1:evicted_time", "0"),
@@ -297,15 +287,38 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         ];
     }
 
-    private IEnumerable<(string Name, string Value)> Connections()
+    // The numbers are those of the descriptors, as in memcached: listeners first, then clients.
+    private IEnumerable<(string Name, string Value)> Connections(ClientConnection? asking)
     {
+        foreach (Listener listener in Listeners())
+        {
+            yield return ($"{Text(listener.Descriptor)}:addr", AddressOf(listener));
+            yield return ($"{Text(listener.Descriptor)}:state", "conn_listening");
+            yield return ($"{Text(listener.Descriptor)}:secs_since_last_cmd", Text((long)sessions.Uptime.TotalSeconds));
+        }
+
         IEnumerable<ClientConnection> connections = sessions.Options.Surroundings.Engine?.Connections ?? [];
         foreach (ClientConnection connection in connections.OrderBy(connection => connection.Id))
         {
-            yield return ($"{Text(connection.Id)}:addr", connection.Remote is null ? "unix:" : $"tcp:{connection.RemoteText}");
-            yield return ($"{Text(connection.Id)}:listen_addr", connection.ListenerName);
-            yield return ($"{Text(connection.Id)}:state", "conn_parse_cmd");
-            yield return ($"{Text(connection.Id)}:secs_since_last_cmd", Text((long)connection.IdleTime.TotalSeconds));
+            string number = Text(connection.Channel.Descriptor);
+            yield return ($"{number}:addr", connection.Remote is null ? "unix:" : $"tcp:{connection.RemoteText}");
+            yield return ($"{number}:listen_addr", AddressOf(connection.Listener));
+            yield return ($"{number}:state", StateOf(connection, asking));
+            yield return ($"{number}:secs_since_last_cmd", Text((long)connection.IdleTime.TotalSeconds));
         }
     }
+
+    private static string StateOf(ClientConnection connection, ClientConnection? asking) =>
+        connection == asking ? "conn_parse_cmd"
+        : connection.Session.OnlyReceives ? "conn_watch"
+        : !connection.IsOpen ? "conn_closing"
+        : connection.WaitingInputBytes > 0 && connection.Session.NeededBytes > 0 ? "conn_nread"
+        : "conn_read";
+
+    private static string AddressOf(Listener listener) => listener.IsUnix ? $"unix:{listener.Address.UnixPath}" : $"tcp:{listener.EndPoint}";
+
+    private IEnumerable<Listener> Listeners() => (sessions.Options.Surroundings.Engine?.Listeners ?? [])
+        .Where(listener => listener.Name.StartsWith("memcached", StringComparison.OrdinalIgnoreCase));
+
+    private static (string Name, string Value)[] Figures(params (string Name, string Value)[] figures) => figures;
 }

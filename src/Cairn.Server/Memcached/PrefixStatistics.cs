@@ -2,8 +2,8 @@ using System.Text;
 
 namespace Cairn.Server.Memcached;
 
-/// <summary>The counts of <c>stats detail</c> while it is on: operations by the part of the key before the first colon.</summary>
-internal sealed class PrefixStatistics
+/// <summary>The counts of <c>stats detail</c> while it is on: operations by the part of the key before the first delimiter.</summary>
+internal sealed class PrefixStatistics(char? delimiter)
 {
     // A limit, because clients may invent any number of prefixes.
     private const int MaxPrefixes = 10_000;
@@ -13,8 +13,11 @@ internal sealed class PrefixStatistics
 
     private readonly Lock _lock = new();
     private readonly Dictionary<string, Counts> _counts = new(StringComparer.Ordinal);
-    private volatile bool _isOn;
+    private volatile bool _isOn = delimiter is not null;
     private long _prefixBytes;
+
+    /// <summary>Gets the character that ends a prefix.</summary>
+    public char Delimiter { get; } = delimiter ?? ':';
 
     public bool IsOn
     {
@@ -96,13 +99,13 @@ internal sealed class PrefixStatistics
 
     private Counts? TryFind(ReadOnlySpan<byte> key)
     {
-        int colon = key.IndexOf((byte)':');
-        if (colon < 0)
+        int end = key.IndexOf((byte)Delimiter);
+        if (end < 0)
         {
             return null;
         }
 
-        string prefix = Encoding.Latin1.GetString(key[..colon]);
+        string prefix = Encoding.Latin1.GetString(key[..end]);
         if (!_counts.TryGetValue(prefix, out Counts? counts) && _counts.Count < MaxPrefixes)
         {
             counts = _counts[prefix] = new Counts();

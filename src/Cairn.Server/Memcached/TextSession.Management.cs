@@ -12,6 +12,7 @@ internal sealed unsafe partial class TextSession
 {
     private const int MaxAuthenticationBytes = 2048;
     private const int LeastMemlimitMegabytes = 8;
+    private const int MostMemlimitMegabytes = 1_000_000_000;
 
     private KeyListing _listing;
 
@@ -29,7 +30,7 @@ internal sealed unsafe partial class TextSession
 
             case MemcachedCommand.Version:
                 output.Write("VERSION "u8);
-                output.Write(Encoding.ASCII.GetBytes(MemcachedSessions.Version));
+                output.Write(Encoding.ASCII.GetBytes(_sessions.Options.Version));
                 output.Write("\r\n"u8);
                 return true;
 
@@ -43,7 +44,9 @@ internal sealed unsafe partial class TextSession
                 Reply(
                     request,
                     output,
-                    request.Delta < LeastMemlimitMegabytes ? "MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n"u8 : "OK\r\n"u8);
+                    request.Delta < LeastMemlimitMegabytes ? "MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n"u8
+                    : request.Delta > MostMemlimitMegabytes ? "MEMLIMIT_ADJUST_FAILED input value is megabytes not bytes\r\n"u8
+                    : "OK\r\n"u8);
                 return true;
 
             case MemcachedCommand.Quit:
@@ -61,8 +64,15 @@ internal sealed unsafe partial class TextSession
                 return LruCrawler(input, request, output);
 
             case MemcachedCommand.Lru:
+                ReplyToTuning(request, _sessions.Tuning.Lru(MemcachedTuning.WordsOf(input, request)), output);
+                return true;
+
             case MemcachedCommand.Slabs:
-                Tune(input, request, output);
+                ReplyToTuning(request, _sessions.Tuning.Slabs(MemcachedTuning.WordsOf(input, request)), output);
+                return true;
+
+            case MemcachedCommand.Watch:
+                Watch(input, request, output);
                 return true;
 
             case MemcachedCommand.RefreshCerts:
@@ -87,19 +97,50 @@ internal sealed unsafe partial class TextSession
         Reply(request, output, "CLIENT_ERROR flush_all not allowed\r\n"u8);
     }
 
-    // Switches of memcached's internals, which do not exist here. The replies are those of memcached.
-    private void Tune(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    private void ReplyToTuning(in MemcachedRequest request, ReadOnlySpan<byte> reply, OutputBuffer output)
     {
-        MemcachedTokens words = request.EnumerateArguments(input);
-        ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
-        bool isKnown = request.Command == MemcachedCommand.Lru
-            ? request.ArgumentCount >= 2 && (what.SequenceEqual("tune"u8) || what.SequenceEqual("mode"u8) || what.SequenceEqual("temp_ttl"u8))
-            : request.ArgumentCount >= 2 && what.SequenceEqual("automove"u8);
-        ReadOnlySpan<byte> reply = isKnown ? "OK\r\n"u8
-            : request.Command == MemcachedCommand.Slabs && request.ArgumentCount >= 3 && what.SequenceEqual("reassign"u8)
-                ? "NOSPARE source class has no spare pages\r\n"u8
-                : ErrorText(MemcachedError.UnknownCommand);
+        if (!reply.SequenceEqual("OK\r\n"u8))
+        {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+        }
+
         Reply(request, output, reply);
+    }
+
+    // The connection only receives from now on.
+    private void Watch(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
+    {
+        if (!_sessions.Options.AllowWatch || _connection is null)
+        {
+            _recorder.CountError(RequestRecorder.Memcached + (int)_command);
+            output.Write("CLIENT_ERROR watch commands not allowed\r\n"u8);
+            return;
+        }
+
+        WatchKinds kinds = request.ArgumentCount == 0 ? WatchKinds.Fetchers : WatchKinds.None;
+        foreach (ReadOnlySpan<byte> name in request.EnumerateArguments(input))
+        {
+            WatchKinds kind = WatchLog.KindOf(name);
+            if (kind == WatchKinds.None)
+            {
+                output.Write(ErrorText(MemcachedError.UnknownCommand));
+                return;
+            }
+
+            kinds |= kind;
+        }
+
+        var watcher = new WatchSession(_sessions, _connection, kinds);
+        if (_sessions.Watch.TryAdd(watcher))
+        {
+            output.Write("OK\r\n"u8); // The first line of the log follows in another turn.
+            _connection.Session = watcher;
+            _isReplaced = true;
+        }
+        else
+        {
+            output.Write("WATCHER_TOO_MANY log watcher limit reached\r\n"u8);
+        }
     }
 
     private void Shutdown(ReadOnlySpan<byte> input, in MemcachedRequest request, OutputBuffer output)
@@ -189,7 +230,7 @@ internal sealed unsafe partial class TextSession
         MemcachedTokens words = request.EnumerateArguments(input);
         ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
         ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
-        if (_sessions.Statistics.Of(what) is { } statistics)
+        if (_sessions.Statistics.Of(what, _connection) is { } statistics)
         {
             foreach ((string name, string value) in statistics)
             {
@@ -252,44 +293,24 @@ internal sealed unsafe partial class TextSession
         ReadOnlySpan<byte> what = words.MoveNext() ? words.Current : [];
         ReadOnlySpan<byte> how = words.MoveNext() ? words.Current : [];
         bool isMgdump = what.SequenceEqual("mgdump"u8);
-        if (!how.IsEmpty && (isMgdump || what.SequenceEqual("metadump"u8)))
+        if (request.ArgumentCount == 2 && (isMgdump || what.SequenceEqual("metadump"u8)))
         {
             return List(how, isMgdump, output);
         }
 
-        bool isCrawl = what.SequenceEqual("crawl"u8);
-        bool isNumber = what.SequenceEqual("sleep"u8) || what.SequenceEqual("tocrawl"u8);
-        if (how.IsEmpty ? what.SequenceEqual("enable"u8) || what.SequenceEqual("disable"u8) : isCrawl && KeyListing.ClassesOf(how) >= 0)
-        {
-            output.Write("OK\r\n"u8); // Expired entries are found without a crawler.
-        }
-        else if (!how.IsEmpty && isCrawl)
-        {
-            output.Write("BADCLASS invalid class id\r\n"u8);
-        }
-        else if (!how.IsEmpty && isNumber)
-        {
-            output.Write(
-                uint.TryParse(how, NumberStyles.None, CultureInfo.InvariantCulture, out _)
-                    ? "OK\r\n"u8
-                    : ErrorText(MemcachedError.BadCommandLineFormat));
-        }
-        else
-        {
-            output.Write(ErrorText(MemcachedError.UnknownCommand));
-        }
-
+        ReplyToTuning(request, _sessions.Tuning.Crawler(MemcachedTuning.WordsOf(input, request)), output);
         return true;
     }
 
     // The request is consumed when the last key is written (I1).
     private bool List(ReadOnlySpan<byte> classes, bool isMgdump, OutputBuffer output)
     {
-        int chosen = KeyListing.ClassesOf(classes);
-        if (!_sessions.Options.AllowDump)
+        int chosen = MemcachedTuning.ClassesOf(classes);
+        if (!_sessions.Tuning.IsCrawlerOn || !_sessions.Options.AllowDump)
         {
             _recorder.CountError(RequestRecorder.Memcached + (int)_command);
-            output.Write("CLIENT_ERROR metadump not allowed\r\n"u8);
+            output.Write(!_sessions.Tuning.IsCrawlerOn ? "CLIENT_ERROR lru crawler disabled\r\n"u8
+                : isMgdump ? "ERROR key dump not allowed\r\n"u8 : "ERROR metadump not allowed\r\n"u8);
             return true;
         }
 

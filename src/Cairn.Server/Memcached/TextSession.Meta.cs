@@ -57,8 +57,9 @@ internal sealed unsafe partial class TextSession
 
     private bool MetaGet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        var seen = new SeenEntry { WasRead = request.Has(MemcachedMetaFlags.ReturnHit) && _engine.WasRead(key) };
-        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.NoUpdate)) != 0)
+        var seen = new SeenEntry { WasRead = (request.MetaFlags & (MemcachedMetaFlags.ReturnHit | MemcachedMetaFlags.ReturnLastAccess)) != 0 && _engine.WasRead(key) };
+        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.NoUpdate | MemcachedMetaFlags.CompareVersion
+            | MemcachedMetaFlags.ReturnLastAccess)) != 0)
         {
             return MetaGetUnusual(input, request, key, seen, output);
         }
@@ -74,7 +75,7 @@ internal sealed unsafe partial class TextSession
             return MetaGetUnusual(input, request, key, seen, output);
         }
 
-        CountMetaGet(request, isHit: true);
+        CountMetaGet(request, key, isHit: true);
         seen.Info = EntryInfo.Plain(length, version);
         output.Advance(FinishMetaValue(input, request, key, seen, room, start));
         return true;
@@ -108,6 +109,13 @@ internal sealed unsafe partial class TextSession
 
             seen.IsCreated = false;
             seen.IsWon = false;
+            if (request.Has(MemcachedMetaFlags.ReturnLastAccess))
+            {
+                seen.IdleSeconds = IdleSeconds(key, seen.Info, seen.WasRead);
+            }
+
+            seen.IsSame = request.Has(MemcachedMetaFlags.CompareVersion)
+                && _entries.TokenOf(key.Place, seen.Info.Version) == request.Version;
             WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
             if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
             {
@@ -117,7 +125,7 @@ internal sealed unsafe partial class TextSession
 
             if (status == WriteStatus.NotFound)
             {
-                CountMetaGet(request, isHit: false);
+                CountMetaGet(request, key, isHit: false);
                 _entries.OnGetMiss(key);
                 if (!request.Has(MemcachedMetaFlags.Quiet))
                 {
@@ -127,7 +135,12 @@ internal sealed unsafe partial class TextSession
                 return true;
             }
 
-            CountMetaGet(request, isHit: true);
+            CountMetaGet(request, key, isHit: true);
+            if (seen.IsSame)
+            {
+                _longValue.Release(); // The client has this value.
+            }
+
             if (!_longValue.IsHeld)
             {
                 output.Advance(FinishMetaValue(input, request, key, seen, room, start));
@@ -181,8 +194,9 @@ internal sealed unsafe partial class TextSession
         return status == PinStatus.Pinned ? ReadOutcome.Hit : ReadOutcome.Miss;
     }
 
-    private void CountMetaGet(in MemcachedRequest request, bool isHit)
+    private void CountMetaGet(in MemcachedRequest request, in KeyRef key, bool isHit)
     {
+        _entries.NoteGet(key);
         _entries.Counters.Gets++;
         if (request.Has(MemcachedMetaFlags.TimeToLive))
         {
@@ -283,7 +297,7 @@ internal sealed unsafe partial class TextSession
     {
         Span<byte> line = stackalloc byte[MaxMetaLineBytes];
         int length = WriteMetaLine(input, request, key, seen, line);
-        if (!request.Has(MemcachedMetaFlags.ReturnValue))
+        if (seen.IsSame || !request.Has(MemcachedMetaFlags.ReturnValue))
         {
             line[..length].CopyTo(room);
             return length;
@@ -307,7 +321,7 @@ internal sealed unsafe partial class TextSession
     {
         var line = new MemcachedReplyWriter(room);
         ref readonly EntryInfo info = ref seen.Info;
-        if (request.Has(MemcachedMetaFlags.ReturnValue))
+        if (!seen.IsSame && request.Has(MemcachedMetaFlags.ReturnValue))
         {
             line.BeginMetaValue(info.ValueBytes);
         }
@@ -324,7 +338,7 @@ internal sealed unsafe partial class TextSession
             switch (flag[0])
             {
                 case (byte)'c':
-                    line.WriteFlag('c', info.Version);
+                    line.WriteFlag('c', _entries.TokenOf(key.Place, info.Version));
                     break;
                 case (byte)'f':
                     line.WriteFlag('f', (ulong)info.Flags);
@@ -340,7 +354,7 @@ internal sealed unsafe partial class TextSession
                     isTouched = true;
                     break;
                 case (byte)'l':
-                    line.WriteFlag('l', 0L); // The store does not record the time of the last access.
+                    line.WriteFlag('l', seen.IdleSeconds);
                     break;
                 case (byte)'h':
                     line.WriteFlag('h', seen.WasRead ? 1L : 0L);
@@ -376,6 +390,7 @@ internal sealed unsafe partial class TextSession
     private void MetaSet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
         _entries.Counters.Sets++;
+        _entries.NoteGet(key);
         if (_entries.IsTooLarge(key.Length, request.Value.Length, request.ClientFlags))
         {
             _entries.RefuseTooLarge(key, removesOld: true);
@@ -386,12 +401,14 @@ internal sealed unsafe partial class TextSession
         ReadOnlySpan<byte> value = request.Value.Of(input);
         ulong version = 0;
         WriteStatus status;
+        int size = value.Length;
         if (request.Mode is (byte)'A' or (byte)'P')
         {
-            bool isPrefix = request.Mode == 'P';
-            status = !request.Has(MemcachedMetaFlags.CompareVersion) || request.Version == 0
-                ? _entries.Join(key, value, isPrefix)
-                : _entries.Join(key, value, isPrefix, request.Version, out _);
+            status = JoinMeta(key, request, value, ref version);
+            if (status == WriteStatus.Stored && request.Has(MemcachedMetaFlags.ReturnSize) && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo joined))
+            {
+                size = joined.ValueBytes;
+            }
         }
         else if (request is { Mode: 0 or (byte)'S', ClientFlags: 0, ExpirationSeconds: 0 }
             && !request.Has(MemcachedMetaFlags.CompareVersion)
@@ -405,26 +422,64 @@ internal sealed unsafe partial class TextSession
             status = WriteMeta(key, request, value, out version);
         }
 
+        version = _entries.TokenOf(key.Place, version);
+        _entries.NoteStore(key, CommandOf(request), status, value.Length, request.ExpirationSeconds);
         switch (status)
         {
             case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet):
                 break;
             case WriteStatus.Stored:
-                WriteMetaReply(input, request, key, "HD"u8, output, version);
+                WriteMetaReply(input, request, key, "HD"u8, output, version, size);
                 break;
             case WriteStatus.VersionMismatch:
-                WriteMetaReply(input, request, key, "EX"u8, output);
+                WriteMetaReply(input, request, key, "EX"u8, output, size: size);
                 break;
             case WriteStatus.NotFound when request.Has(MemcachedMetaFlags.CompareVersion) && request.Mode is not ((byte)'A' or (byte)'P'):
-                WriteMetaReply(input, request, key, "NF"u8, output);
+                WriteMetaReply(input, request, key, "NF"u8, output, size: size);
                 break;
             case WriteStatus.NotFound or WriteStatus.Exists:
-                WriteMetaReply(input, request, key, "NS"u8, output);
+                WriteMetaReply(input, request, key, "NS"u8, output, size: size);
                 break;
             default:
                 output.Write(ErrorText(MemcachedError.OutOfMemoryStoring));
                 break;
         }
+    }
+
+    private static MemcachedCommand CommandOf(in MemcachedRequest request) => request.Mode switch
+    {
+        (byte)'E' => MemcachedCommand.Add,
+        (byte)'A' => MemcachedCommand.Append,
+        (byte)'P' => MemcachedCommand.Prepend,
+        (byte)'R' when !request.Has(MemcachedMetaFlags.CompareVersion) => MemcachedCommand.Replace,
+        _ => request.Has(MemcachedMetaFlags.CompareVersion) ? MemcachedCommand.Cas : MemcachedCommand.Set,
+    };
+
+    // With the flag N, a missing value is created from the addition.
+    private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, ref ulong version)
+    {
+        bool isPrefix = request.Mode == 'P';
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0;
+        WriteStatus status;
+        do
+        {
+            status = expected == 0 && !request.Has(MemcachedMetaFlags.ReturnVersion)
+                ? _entries.Join(key, value, isPrefix)
+                : _entries.Join(key, value, isPrefix, expected, out version);
+            if (status != WriteStatus.NotFound || !request.Has(MemcachedMetaFlags.Vivify)
+                || _engine.TryGetInfo(key, acceptStale: false, out _)) // The result would be too large.
+            {
+                break;
+            }
+
+            var content = new EntryContent
+            {
+                Type = EntryType.Value, Flags = request.ClientFlags, Expiration = _entries.ExpirationOf(request.VivifySeconds), First = value,
+            };
+            status = _entries.Write(key, content, WriteCondition.IfAbsent, 0, out version);
+        }
+        while (status == WriteStatus.Exists);
+        return status;
     }
 
     private WriteStatus WriteMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, out ulong version)
@@ -447,11 +502,12 @@ internal sealed unsafe partial class TextSession
             return _entries.Write(key, content, condition, 0, out version);
         }
 
-        WriteStatus status = _entries.Write(key, content, WriteCondition.IfVersion, request.Version, out version);
+        WriteCondition comparison = _sessions.Options.TellsVersions ? WriteCondition.IfVersion : WriteCondition.IfPresent;
+        WriteStatus status = _entries.Write(key, content, comparison, _entries.VersionOf(key.Place, request.Version), out version);
 
         // With the flag I, a value created from an older version is stored as stale, and keeps the expiration of the entry.
         while (status == WriteStatus.VersionMismatch && request.Has(MemcachedMetaFlags.Invalidate) && request.Version != 0
-            && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < info.Version)
+            && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < _entries.TokenOf(key.Place, info.Version))
         {
             content.Expiration = _entries.ExpirationOf(info);
             content.Marks = EntryFields.Stale | (info.Marks & EntryFields.Awaited);
@@ -464,16 +520,20 @@ internal sealed unsafe partial class TextSession
 
     private void MetaDelete(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0;
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0;
         WriteStatus status;
         _entries.CountGone(key);
-        if (request.Has(MemcachedMetaFlags.Invalidate))
+        if (request.Has(MemcachedMetaFlags.RemoveValue))
+        {
+            status = RemoveValue(request, key, expected);
+        }
+        else if (request.Has(MemcachedMetaFlags.Invalidate))
         {
             status = Invalidate(request, key, expected);
         }
         else
         {
-            status = _entries.Remove(key, expected);
+            status = _entries.RemoveNoted(key, expected, "md");
         }
 
         _entries.CountDelete(status);
@@ -488,6 +548,21 @@ internal sealed unsafe partial class TextSession
         }
 
         WriteMetaReply(input, request, key, status == WriteStatus.VersionMismatch ? "EX"u8 : "NF"u8, output);
+    }
+
+    // Replaces the value by an empty one. With the flag I, that one is stale.
+    private WriteStatus RemoveValue(in MemcachedRequest request, in KeyRef key, ulong expected)
+    {
+        var content = new EntryContent
+        {
+            Type = EntryType.Value,
+            Flags = request.ClientFlags,
+            Expiration = _entries.ExpirationOf(request.ExpirationSeconds),
+            Marks = request.Has(MemcachedMetaFlags.Invalidate) ? EntryFields.Stale : EntryFields.None,
+        };
+        return expected == 0
+            ? _entries.Write(key, content, WriteCondition.IfPresent, 0, out _)
+            : _entries.Write(key, content, WriteCondition.IfVersion, expected, out _);
     }
 
     // Marks the entry as stale, without a winner. The next client that reads it wins.
@@ -529,7 +604,7 @@ internal sealed unsafe partial class TextSession
     private void MetaArithmetic(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
         var arithmetic = new Arithmetic(
-            request.Delta, request.Mode != 'D', request.Has(MemcachedMetaFlags.CompareVersion) ? request.Version : 0,
+            request.Delta, request.Mode != 'D', request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0,
             request.Has(MemcachedMetaFlags.TimeToLive) ? _entries.ExpirationOf(request.ExpirationSeconds) : null);
         WriteStatus status;
         CountedNumber counted;
@@ -557,7 +632,7 @@ internal sealed unsafe partial class TextSession
 
         switch (status)
         {
-            case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet) && !isCreated:
+            case WriteStatus.Stored when request.Has(MemcachedMetaFlags.Quiet):
                 break;
             case WriteStatus.Stored:
                 WriteNumberReply(input, request, key, counted, isCreated, output);
@@ -600,7 +675,7 @@ internal sealed unsafe partial class TextSession
             switch (flag[0])
             {
                 case (byte)'c':
-                    line.WriteFlag('c', counted.Info.Version);
+                    line.WriteFlag('c', _entries.TokenOf(key.Place, counted.Info.Version));
                     break;
                 case (byte)'t':
                     line.WriteFlag('t', SecondsLeft(isTouched ? counted.Info.DeadlineUnixMs : counted.FormerDeadlineMs));
@@ -640,9 +715,12 @@ internal sealed unsafe partial class TextSession
         line.WriteRaw(request.Key.Of(input));
         line.WriteRaw(" exp="u8);
         line.WriteDigits(SecondsLeft(info.DeadlineUnixMs));
-        line.WriteRaw(" la=0 cas="u8);
-        line.WriteDigits((long)info.Version);
-        line.WriteRaw(_engine.WasRead(key) ? " fetch=yes cls=1 size="u8 : " fetch=no cls=1 size="u8);
+        bool wasRead = _engine.WasRead(key);
+        line.WriteRaw(" la="u8);
+        line.WriteDigits(IdleSeconds(key, info, wasRead));
+        line.WriteRaw(" cas="u8);
+        line.WriteDigits((long)_entries.TokenOf(key.Place, info.Version));
+        line.WriteRaw(wasRead ? " fetch=yes cls=1 size="u8 : " fetch=no cls=1 size="u8);
         line.WriteDigits(EntryCommands.ItemBytesOf(key.Length, info));
         line.WriteLineEnd();
         output.Advance(line.PendingBytes);
@@ -651,7 +729,7 @@ internal sealed unsafe partial class TextSession
     // Writes a reply without a value: its code, and the flags that such a reply may have.
     private static void WriteMetaReply(
         ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, ReadOnlySpan<byte> code, OutputBuffer output,
-        ulong version = 0)
+        ulong version = 0, int size = 0)
     {
         var line = new MemcachedReplyWriter(output.Reserve(MaxMetaLineBytes));
         line.WriteRaw(code);
@@ -668,12 +746,18 @@ internal sealed unsafe partial class TextSession
                 case (byte)'c' when request.Command == MemcachedCommand.MetaSet:
                     line.WriteFlag('c', version);
                     break;
+                case (byte)'s' when request.Command == MemcachedCommand.MetaSet:
+                    line.WriteFlag('s', (ulong)size);
+                    break;
             }
         }
 
         line.WriteLineEnd();
         output.Advance(line.PendingBytes);
     }
+
+    private long IdleSeconds(in KeyRef key, in EntryInfo info, bool wasRead) =>
+        info.Version == 0 ? 0 : _sessions.WriteTimes.IdleSeconds(key.Place.Partition, info.Version, wasRead);
 
     private long SecondsLeft(long deadlineMs) =>
         deadlineMs == long.MaxValue ? -1 : Math.Max(0, (deadlineMs - _engine.Clock.NowMs() + 999) / 1000);
@@ -703,5 +787,7 @@ internal sealed unsafe partial class TextSession
         public bool WasRead;
         public bool IsCreated;
         public bool IsWon;
+        public long IdleSeconds;
+        public bool IsSame; // The client has this version already.
     }
 }

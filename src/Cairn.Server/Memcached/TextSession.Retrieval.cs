@@ -168,7 +168,7 @@ internal sealed unsafe partial class TextSession
             return WriteUnusualValue(key, keyLength, place, withVersion, output);
         }
 
-        output.Advance(FinishValue(room, key, keyLength, start, length, 0, version, withVersion));
+        output.Advance(FinishValue(room, key, keyLength, start, length, 0, _entries.TokenOf(place, version), withVersion));
         return ReadResult.Read;
     }
 
@@ -178,7 +178,7 @@ internal sealed unsafe partial class TextSession
         var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
         ReadResult result = _entries.Read(
             new KeyRef(key, keyLength, 0, place), output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
-        WriteFound(result, room, key, keyLength, frame.HeadBytes, info, withVersion, output);
+        WriteFound(result, room, key, keyLength, place, frame.HeadBytes, info, withVersion, output);
         return result;
     }
 
@@ -187,20 +187,22 @@ internal sealed unsafe partial class TextSession
         var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
         ReadResult result = _entries.TouchAndRead(
             new KeyRef(key, keyLength, 0, place), seconds, output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
-        WriteFound(result, room, key, keyLength, frame.HeadBytes, info, withVersion, output);
+        WriteFound(result, room, key, keyLength, place, frame.HeadBytes, info, withVersion, output);
         return result;
     }
 
     private void WriteFound(
-        ReadResult result, Span<byte> room, byte* key, int keyLength, int start, in EntryInfo info, bool withVersion, OutputBuffer output)
+        ReadResult result, Span<byte> room, byte* key, int keyLength, in KeyPlacement place, int start, in EntryInfo info, bool withVersion,
+        OutputBuffer output)
     {
+        ulong token = _entries.TokenOf(place, info.Version);
         if (result == ReadResult.Read)
         {
-            output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, info.Version, withVersion));
+            output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, token, withVersion));
         }
         else if (result == ReadResult.Held)
         {
-            output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, info.Version, withVersion));
+            output.Advance(WriteValueLine(room, key, keyLength, info.Flags, info.ValueBytes, token, withVersion));
         }
     }
 

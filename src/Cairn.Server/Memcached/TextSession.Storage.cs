@@ -17,13 +17,14 @@ internal sealed unsafe partial class TextSession
     {
         fixed (byte* key = request.Key.Of(input))
         {
-            WriteStatus status = _entries.Store(KeyOf(key, request.Key.Length), new StoreRequest
+            KeyRef keyRef = KeyOf(key, request.Key.Length);
+            WriteStatus status = _entries.Store(keyRef, new StoreRequest
             {
                 Command = request.Command,
                 Value = request.Value.Of(input),
                 Flags = request.ClientFlags,
                 ExpirationSeconds = request.ExpirationSeconds,
-                Version = request.Version,
+                Version = _entries.VersionOf(keyRef.Place, request.Version),
             });
             ReplyStored(request, status, output);
         }

@@ -25,6 +25,7 @@ internal sealed unsafe partial class TextSession : Session
     private readonly RequestRecorder _recorder;
     private readonly StoreEngine _engine;
     private bool _isAuthenticated;
+    private bool _isReplaced; // By the session of a watcher.
     private MemcachedCommand _command; // The present command, for the count of errors.
     private int _searchedBytes;
     private long _skipBytes;
@@ -49,6 +50,7 @@ internal sealed unsafe partial class TextSession : Session
     {
         NeededBytes = 0;
         AwaitedBytes = 0;
+        _entries.Connection = _connection;
         HasUnfinishedRequest = false;
         _entries.BeginTurn();
         _keysOfTurn = 0;
@@ -63,7 +65,7 @@ internal sealed unsafe partial class TextSession : Session
         }
 
         int consumed = 0;
-        while (budget-- > 0 && !IsEnded && !output.IsFull && _entries.HasShareOfTurn)
+        while (budget-- > 0 && !IsEnded && !_isReplaced && !output.IsFull && _entries.HasShareOfTurn)
         {
             ReadOnlySpan<byte> rest = Skip(input[consumed..], ref consumed);
             if (rest.IsEmpty)
@@ -81,12 +83,19 @@ internal sealed unsafe partial class TextSession : Session
             _searchedBytes = 0;
         }
 
+        _entries.Counters.Yields += budget < 0 && consumed < input.Length ? 1 : 0;
         _aheadCount = 0; // I3
         _entries.Events.SendWaiting();
         return IsEnded ? input.Length : consumed;
     }
 
-    public override void OnClosed(CloseReason reason) => _longValue.Release();
+    public override void OnOpened() => _sessions.NoteOpened(_connection);
+
+    public override void OnClosed(CloseReason reason)
+    {
+        _longValue.Release();
+        _sessions.NoteClosed(_connection, reason);
+    }
 
     // Skips the rest of a refused value.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

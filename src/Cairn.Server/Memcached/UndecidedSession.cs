@@ -12,4 +12,8 @@ internal sealed class UndecidedSession(MemcachedSessions sessions, ClientConnect
         connection.Session = input[0] == MemcachedBinary.RequestMagic ? sessions.CreateBinary(connection) : sessions.CreateText(connection);
         return 0;
     }
+
+    public override void OnOpened() => sessions.NoteOpened(connection);
+
+    public override void OnClosed(CloseReason reason) => sessions.NoteClosed(connection, reason);
 }

@@ -6,6 +6,9 @@ using Cairn.Keys;
 
 namespace Cairn.Server.Notifications;
 
+/// <summary>Receives the key of an entry that was evicted.</summary>
+internal delegate void EvictionHandler(ReadOnlySpan<byte> key);
+
 // Keyspace events, as notify-keyspace-events of Redis, for the changes that this server makes:
 //
 //   a command of either protocol changed a key  -- Notify -->                       channels
@@ -34,6 +37,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
     private readonly Lock _sendLock = new();
     private readonly Lock _waitingLock = new();
     private readonly Queue<Departure> _waiting = new();
+    private volatile EvictionHandler? _evictions;
     private volatile EventClasses _active; // None unless a form is on.
     private volatile int _waitingCount;
     private int _waitingBytes; // Requires _waitingLock.
@@ -59,7 +63,20 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
             {
                 _classes = value;
                 _active = (value & EventClasses.Forms) != 0 ? value : EventClasses.None;
-                engine.Observer = IsSent(EventClasses.Expired | EventClasses.Evicted) ? this : null;
+                Observe(engine);
+            }
+        }
+    }
+
+    /// <summary>Sets the receiver of evicted keys besides the subscribers; null for none. Has no effect without a store.</summary>
+    public void WatchEvictions(EvictionHandler? handler)
+    {
+        if (store?.Engine is { } engine)
+        {
+            lock (_sendLock)
+            {
+                _evictions = handler;
+                Observe(engine);
             }
         }
     }
@@ -112,7 +129,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
     void IEntryObserver.OnDeparted(ReadOnlySpan<byte> key, uint collection, EntryDeparture departure)
     {
         EventClasses type = departure == EntryDeparture.Expired ? EventClasses.Expired : EventClasses.Evicted;
-        if (collection == 0 && IsSent(type))
+        if (collection == 0 && (IsSent(type) || (type == EventClasses.Evicted && _evictions is not null)))
         {
             AddWaiting(key, type);
         }
@@ -227,9 +244,18 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
                 SendOne(next.Type == EventClasses.Expired ? "expired"u8 : "evicted"u8, next.Key.AsSpan(0, next.Length));
             }
 
+            if (next.Type == EventClasses.Evicted)
+            {
+                _evictions?.Invoke(next.Key.AsSpan(0, next.Length));
+            }
+
             ArrayPool<byte>.Shared.Return(next.Key);
         }
     }
+
+    // The store reports departures only while they are wanted (I1).
+    private void Observe(StoreEngine engine) =>
+        engine.Observer = IsSent(EventClasses.Expired | EventClasses.Evicted) || _evictions is not null ? this : null;
 
     private void SendOne(ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
     {

@@ -54,6 +54,13 @@ internal static unsafe partial class LinuxSockets
         }
     }
 
+    /// <summary>Locks all present and future memory of the process. Returns false if the system refuses.</summary>
+    public static bool TryLockMemory()
+    {
+        const int PresentAndFuture = 3; // MCL_CURRENT | MCL_FUTURE
+        return OperatingSystem.IsLinux() && LockAll(PresentAndFuture) == 0;
+    }
+
     public static void ShutdownSend(int descriptor) => _ = Shutdown(descriptor, ShutSend);
 
     public static void ShutdownBoth(int descriptor) => _ = Shutdown(descriptor, ShutBoth);
@@ -119,6 +126,10 @@ internal static unsafe partial class LinuxSockets
         raised = new LinuxNative.Limits { Soft = Math.Min((ulong)wanted, limits.Hard), Hard = limits.Hard };
         return SetLimit(DescriptorLimit, &raised) == 0 ? (long)raised.Soft : (long)limits.Soft;
     }
+
+    [LibraryImport("libc", EntryPoint = "mlockall")]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int LockAll(int flags);
 
     [LibraryImport("libc", EntryPoint = "socket", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]

@@ -37,6 +37,14 @@ internal sealed unsafe partial class StoreEngine
     /// </summary>
     public bool AreBudgetsKept { get; set; } = true;
 
+    /// <summary>Gets or sets whether this opening of the store evicts entries to make room. If not, a write that finds no room fails. Other
+    /// processes decide for themselves. Set it before the first write.</summary>
+    public bool EvictsEntries
+    {
+        get => _evictor.EvictsEntries;
+        set => _evictor.EvictsEntries = value;
+    }
+
     /// <summary>Throws if a write to a kept collection failed. Returns false for any other collection.</summary>
     public bool ThrowIfKept(in KeyRef key, WriteStatus status)
     {

@@ -637,7 +637,7 @@ internal sealed unsafe partial class StoreEngine
             Bucket* candidate = Memory.BucketAt(place.Partition, choice == 0 ? place.Primary : place.Alternate);
             for (int i = 0; i < Bucket.Slots; i++)
             {
-                if (hasKept && Memory.IsKeptSlot(*Bucket.SlotAt(candidate, i)))
+                if (!EvictsEntries || (hasKept && Memory.IsKeptSlot(*Bucket.SlotAt(candidate, i))))
                 {
                     continue;
                 }
@@ -656,7 +656,7 @@ internal sealed unsafe partial class StoreEngine
 
         if (bucket is null)
         {
-            // All entries in both buckets are kept. A new entry that is not kept finds no slot then.
+            // All entries in both buckets are kept, or nothing is evicted. A new entry that is not kept finds no slot then.
             if (!Memory.IsKept(key.Collection) || !HashIndex.TryFindEmptyInOverflow(Memory, place, out bucket, out slotIndex))
             {
                 return false;

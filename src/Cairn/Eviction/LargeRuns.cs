@@ -287,7 +287,7 @@ internal sealed unsafe class LargeRuns(
 
         try
         {
-            YieldOutcome outcome = mayLose || !IsAlive(memory.Header(head), clock.NowMs())
+            YieldOutcome outcome = (mayLose && evictor.EvictsEntries) || !IsAlive(memory.Header(head), clock.NowMs())
                 ? evictor.TryYield(partition, number, head, windowFirst, windowLength)
                 : YieldOutcome.Refused;
             gate.Leave(partition);

@@ -98,9 +98,12 @@ internal sealed unsafe partial class SegmentEvictor
     }
 
     // The number of spares that eviction and the cleaning of the kept region try to have.
-    private static int SpareGoal(PartitionBlock* partition) => SpareTarget + ReserveOf(partition);
+    private int SpareGoal(PartitionBlock* partition) => SpareTarget + ReserveOf(partition);
 
-    private static int ReserveOf(PartitionBlock* partition) => PartitionBlock.HasKept(partition) ? 1 : 0;
+    // Spares that only cleaning can open: one for kept entries (K2), and one if nothing is evicted (I4).
+    private int ReserveOf(PartitionBlock* partition) => ReserveToKeep(partition) + (EvictsEntries ? 0 : 1);
+
+    private static int ReserveToKeep(PartitionBlock* partition) => PartitionBlock.HasKept(partition) ? 1 : 0;
 
     private bool TryOpenToKeep(PartitionBlock* partition, int number)
     {

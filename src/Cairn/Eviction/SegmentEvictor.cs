@@ -48,6 +48,8 @@ internal enum VictimMode : uint
 //   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
 //       The kept region never loses an entry; SegmentEvictor.Keep describes it.
 //   I3  Before a segment is recycled, every slot that named it is cleared, then a full fence is executed, then every hazard cell is read.
+//   I4  Without eviction (EvictsEntries), victims are only segments without live entries, and segments that are at least a quarter garbage.
+//       Their live entries fit into the rest of the open segment and one spare, which nothing else opens.
 internal sealed unsafe partial class SegmentEvictor
 {
     private const int SpareTarget = 2;
@@ -91,6 +93,9 @@ internal sealed unsafe partial class SegmentEvictor
         _departures = departures;
         _groups = new Lazy<DeadlineGroups?[]>(() => new DeadlineGroups?[memory.Layout.MaxSegments]);
     }
+
+    /// <summary>Gets or sets whether this opening of the store evicts live entries to make room. If not, a write that finds no room fails.</summary>
+    public bool EvictsEntries { get; set; } = true;
 
     /// <summary>Does the eviction work for a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
@@ -289,7 +294,7 @@ internal sealed unsafe partial class SegmentEvictor
     {
         long now = _clock.NowMs();
         int garbage = SegmentPool.None;
-        int leastLive = _memory.SegmentBytes / 2;
+        int leastLive = EvictsEntries ? _memory.SegmentBytes / 2 : _memory.SegmentBytes * 3 / 4;
 
         // The number of segments that a partition usually has. In a huge store, only the oldest of each queue are examined, unless all entries of
         // one segment may have expired.
@@ -337,7 +342,7 @@ internal sealed unsafe partial class SegmentEvictor
         }
 
         mode = VictimMode.Evict;
-        return _policy.NextVictim(partition, youngest);
+        return EvictsEntries ? _policy.NextVictim(partition, youngest) : SegmentPool.None; // I4
     }
 
     // Cleans up after each dead owner that pins the segment, because a live owner that also pins it may follow.
@@ -546,7 +551,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         return partition->VictimSurvivorBytes + candidate.Entry.PaddedBytes <= _memory.SegmentBytes * 3L / 4 // I2
             && TryCopy(
-                partition, number, candidate.Entry, bucket, slotIndex, slot, promotion.Log, promotion.Frequency, ReserveOf(partition));
+                partition, number, candidate.Entry, bucket, slotIndex, slot, promotion.Log, promotion.Frequency, ReserveToKeep(partition));
     }
 
     private bool TryCopy(

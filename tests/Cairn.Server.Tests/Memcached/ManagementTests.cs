@@ -54,6 +54,28 @@ public class ManagementTests
     [InlineData("lru_crawler crawl all", "OK\r\n")]
     [InlineData("lru_crawler sleep x", "CLIENT_ERROR bad command line format\r\n")]
     [InlineData("lru_crawler", "ERROR\r\n")]
+    [InlineData("lru_crawler sleep 1000001", "CLIENT_ERROR sleep must be one second or less\r\n")]
+    [InlineData("lru_crawler tocrawl 5", "OK\r\n")]
+    [InlineData("lru_crawler crawl 64", "BADCLASS invalid class id\r\n")]
+    [InlineData("lru_crawler metadump all more", "ERROR\r\n")]
+    [InlineData("lru tune 50 40 0.1 2.0", "ERROR hot and warm pcts must not exceed 80\r\n")]
+    [InlineData("lru tune 50 20 0 2.0", "ERROR hot/warm age factors must be greater than 0\r\n")]
+    [InlineData("lru mode flat", "OK\r\n")]
+    [InlineData("lru mode round", "ERROR\r\n")]
+    [InlineData("lru temp_ttl -1", "OK\r\n")]
+    [InlineData("slabs automove invalid", "CLIENT_ERROR bad command line format\r\n")]
+    [InlineData("slabs automove 3", "ERROR\r\n")]
+    [InlineData("slabs automove ratio 0.5", "OK\r\n")]
+    [InlineData("slabs automove ratio", "ERROR\r\n")]
+    [InlineData("slabs reassign invalid1 invalid2", "CLIENT_ERROR bad command line format\r\n")]
+    [InlineData("slabs reassign 1 1", "SAME src and dst class are identical\r\n")]
+    [InlineData("slabs reassign 1 100", "BADCLASS invalid src or dst class id\r\n")]
+    [InlineData("slabs reassign 1 2", "NOSPARE source class has no spare pages\r\n")]
+    [InlineData("slabs reassign 1", "ERROR\r\n")]
+    [InlineData("cache_memlimit 7", "MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m\r\n")]
+    [InlineData("cache_memlimit 1000000001", "MEMLIMIT_ADJUST_FAILED input value is megabytes not bytes\r\n")]
+    [InlineData("watch", "CLIENT_ERROR watch commands not allowed\r\n")]
+    [InlineData("shutdown", "ERROR: shutdown not enabled\r\n")]
     [InlineData("lru tune 10 25 0.1 2.0", "OK\r\n")]
     [InlineData("lru bad", "ERROR\r\n")]
     [InlineData("slabs automove 0", "OK\r\n")]
@@ -73,6 +95,49 @@ public class ManagementTests
         session.Send("stats detail on\r\nset user:1 0 0 1\r\n1\r\nget user:1\r\nget user:2\r\ndelete user:1\r\nget plain\r\n");
 
         Assert.Equal("PREFIX user get 2 hit 1 set 1 del 1\r\nEND\r\n", session.Send("stats detail dump\r\n"));
+    }
+
+    [Fact]
+    public void Detail_counts_from_the_start_with_a_delimiter_of_its_own()
+    {
+        using var session = new SessionUnderTest(options => options with { PrefixDelimiter = '/' });
+
+        session.Send("get user/1\r\nget user:2\r\n");
+
+        Assert.Equal("PREFIX user get 1 hit 0 set 0 del 0\r\nEND\r\n", session.Send("stats detail dump\r\n"));
+        Dictionary<string, string> settings = Read(session.Send("stats settings\r\n"));
+        Assert.Equal("/", settings["stat_key_prefix"]);
+        Assert.Equal("yes", settings["detail_enabled"]);
+    }
+
+    [Fact]
+    public void Tuning_is_shown_in_the_settings()
+    {
+        using var session = new SessionUnderTest();
+
+        session.Send("lru tune 10 25 0.1 3\r\nlru mode flat\r\nlru temp_ttl 30\r\nslabs automove 0\r\nslabs automove ratio 0.5\r\n");
+        Assert.Equal(
+            "OK\r\nCLIENT_ERROR lru crawler disabled\r\nCLIENT_ERROR lru crawler disabled\r\n",
+            session.Send("lru_crawler disable\r\nlru_crawler crawl all\r\nlru_crawler metadump all\r\n"));
+
+        Dictionary<string, string> settings = Read(session.Send("stats settings\r\n"));
+        Assert.Equal(
+            ["10", "25", "0.10", "3.00", "no", "yes", "30", "0", "0.50", "no"],
+            new[] { "hot_lru_pct", "warm_lru_pct", "hot_max_factor", "warm_max_factor", "lru_segmented", "temp_lru", "temporary_ttl", "slab_automove", "slab_automove_ratio", "lru_crawler" }
+                .Select(name => settings[name]));
+    }
+
+    [Fact]
+    public void Requests_beyond_the_budget_of_a_turn_count_as_a_yield()
+    {
+        using var session = new SessionUnderTest();
+        session.Add("get a\r\nget b\r\nget c\r\n"u8);
+
+        session.Execute(budget: 2);
+        session.Execute(budget: 2);
+        session.Read();
+
+        Assert.Equal("1", Read(session.Send("stats\r\n"))["conn_yields"]);
     }
 
     [Fact]

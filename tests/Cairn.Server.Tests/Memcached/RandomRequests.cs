@@ -28,8 +28,8 @@ internal static partial class RandomRequests
                 broken = BreakOnce(random, broken);
             }
 
-            // memcached parses numbers beyond 32 bits differently.
-            if (!LongNumber().IsMatch(broken))
+            // memcached parses numbers beyond 32 bits differently, and 1.6.18 ignores flags that had no meaning for a command yet.
+            if (!LongNumber().IsMatch(broken) && !NewerFlags().IsMatch(broken))
             {
                 return broken;
             }
@@ -52,6 +52,9 @@ internal static partial class RandomRequests
             _ => requests.Insert(place, requests[random.Next(place)..place]),
         };
     }
+
+    [GeneratedRegex("^ *(?:ma (?=.* q)(?=.* N)|ms .* [sNxE]|m[gad] .* [xEC])", RegexOptions.Multiline)]
+    private static partial Regex NewerFlags();
 
     [GeneratedRegex(@"\d{10}")]
     private static partial Regex LongNumber();
@@ -84,7 +87,7 @@ internal static partial class RandomRequests
                 $"mg {Key()}{Some("v", "c", "f", "k", "s", "t", "q", "O12", "T10100", "N20200", "R3737", "R73317", "u")}\r\n",
             21 or 22 or 23 => $"ms {Key()} {value.Length}{Some("c", "k", "q", "O12", "T10100", "F3", Mode(), "I")}\r\n{value}\r\n",
             24 or 25 => $"md {Key()}{Some("k", "q", "O12", "I", "T10100")}\r\n",
-            26 or 27 => $"ma {Number()}{Some("v", "c", "k", "q", "O12", "N10100", "J5", "D3", "MD", "MI", "t")}\r\n",
+            26 or 27 => $"ma {Number()}{Some("v", "c", "k", random.Next(2) == 0 ? "q" : "N10100", "O12", "J5", "D3", "MD", "MI", "t")}\r\n",
             28 => "mn\r\n",
             _ => $"{(char)random.Next(33, 127)}{Key()} {value}\r\n",
         };

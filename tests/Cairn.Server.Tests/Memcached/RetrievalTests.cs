@@ -64,7 +64,7 @@ public class RetrievalTests
         }
 
         string one = $"VALUE long 0 {value.Length}\r\n{value}\r\n";
-        Assert.Equal(string.Concat(Enumerable.Repeat(one, 20)) + "END\r\nVERSION 1.6.18\r\n", reply.ToString());
+        Assert.Equal(string.Concat(Enumerable.Repeat(one, 20)) + "END\r\nVERSION 1.6.45\r\n", reply.ToString());
     }
 
     [Fact]
@@ -114,7 +114,7 @@ public class RetrievalTests
 
         session.Execute(budget: 2);
 
-        Assert.Equal("VERSION 1.6.18\r\nVERSION 1.6.18\r\n", session.Read());
+        Assert.Equal("VERSION 1.6.45\r\nVERSION 1.6.45\r\n", session.Read());
         Assert.Equal("version\r\n".Length, session.RestBytes);
     }
 

@@ -28,6 +28,8 @@ internal sealed class SessionUnderTest : IDisposable
 
     public TextSession Session { get; private set; }
 
+    public MemcachedSessions Sessions => _sessions;
+
     public OutputBuffer Output => _output;
 
     /// <summary>Gets the number of bytes that were sent and not consumed.</summary>

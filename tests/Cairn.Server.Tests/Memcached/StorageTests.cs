@@ -35,7 +35,7 @@ public class StorageTests
         { "set a 0 0 1\n1\ngat 10 a b\ngat -1 a\nget a\n", "STORED\nVALUE a 0 1\n1\nEND\nVALUE a 0 1\n1\nEND\nEND\n" },
         { "gat 10\n", "END\n" },
         { "set a 0 0 1\n22\nget a\n", "CLIENT_ERROR bad data chunk\nERROR\nEND\n" },
-        { "set a 0 0 1 noreply\n22\nversion\n", "ERROR\nVERSION 1.6.18\n" },
+        { "set a 0 0 1 noreply\n22\nversion\n", "ERROR\nVERSION 1.6.45\n" },
         { "nothing\n\nget\nset a\n", "ERROR\nERROR\nERROR\nERROR\n" },
         { "verbosity 1\nverbosity\nmn\n", "OK\nERROR\nMN\n" },
         { "set a 0 0 1\n1\nflush_all\nget a\nflush_all 0 noreply\n", "STORED\nOK\nEND\n" },

@@ -130,6 +130,8 @@ internal sealed unsafe class ScriptedLoop : IoLoop
 
     private sealed class Channel(ClientConnection connection) : IoChannel
     {
+        public override int Descriptor => -1;
+
         public override IPEndPoint? Remote => null;
 
         public override void Start()

@@ -18,10 +18,10 @@ internal sealed class StoreServer : IAsyncDisposable
 
     private StoreServer(long capacityBytes, bool removesExpired, MemcachedOptions memcached)
     {
-        _memcachedOptions = memcached;
         _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false, RemovesExpired = removesExpired });
-        _memcached = new MemcachedSessions(_store, _memcachedOptions);
         _resp = new RespServer(_store);
+        _memcachedOptions = memcached with { Events = _resp.Events };
+        _memcached = new MemcachedSessions(_store, _memcachedOptions);
     }
 
     public CairnStore Store => _store;

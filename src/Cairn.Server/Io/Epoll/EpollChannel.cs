@@ -25,7 +25,7 @@ internal sealed unsafe class EpollChannel : IoChannel
 
     public IIoConnection Connection { get; }
 
-    public int Descriptor { get; }
+    public override int Descriptor { get; }
 
     public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
 

@@ -27,6 +27,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
     {
         _loop = loop;
         _socket = socket;
+        Descriptor = (int)socket.Handle;
         Connection = connection;
         socket.Blocking = false;
         try
@@ -45,6 +46,8 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         _receive.SetBuffer(Memory<byte>.Empty);
         _receive.Completed += (_, _) => _loop.Add(SocketsLoop.EventKind.Readable, this);
     }
+
+    public override int Descriptor { get; }
 
     public IIoConnection Connection { get; }
 

@@ -41,7 +41,7 @@ internal sealed unsafe class UringChannel : IoChannel
 
     public IIoConnection Connection { get; }
 
-    public int Descriptor { get; }
+    public override int Descriptor { get; }
 
     public override int UndeliveredBytes => LinuxSockets.UndeliveredBytes(Descriptor);
 

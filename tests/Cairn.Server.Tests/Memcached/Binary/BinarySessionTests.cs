@@ -177,7 +177,7 @@ public class BinarySessionTests
         text.Send("version\r\nquit\r\n");
 
         Assert.Equal(binaryReply, binary.ReadToEnd().TrimEnd('\0'));
-        Assert.Equal(textReply, text.ReadToEnd().Replace(MemcachedSessions.Version, "N", StringComparison.Ordinal));
+        Assert.Equal(textReply, text.ReadToEnd().Replace(new ServerOptions().MemcachedVersion, "N", StringComparison.Ordinal));
     }
 
     [Fact]

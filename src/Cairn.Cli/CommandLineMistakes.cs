@@ -87,7 +87,9 @@ internal static class CommandLineMistakes
     {
         if (parsed.UnmatchedTokens is [var first, ..])
         {
-            return $"'{first}' is one argument too many";
+            bool isStore = first.EndsWith(".cairn", StringComparison.Ordinal)
+                && OptionNames(parsed.CommandResult.Command, parsed.RootCommandResult.Command).Contains("--store");
+            return $"'{first}' is one argument too many{(isStore ? $"; a store's file follows --store: --store '{first}'" : "")}";
         }
 
         // The parser's own messages are whole sentences; the tool's messages are not.

@@ -23,7 +23,7 @@ namespace Cairn.Redis;
 /// <para>Errors are exceptions. A hybrid cache continues without its second level; other callers must expect
 /// <see cref="RedisException"/>.</para>
 /// </remarks>
-public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache, ICacheInvalidation, ICacheLeases, IAsyncDisposable, IDisposable
+public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache, ICacheInvalidation, ICacheLeases, ICacheKeys, IAsyncDisposable, IDisposable
 {
     private const int ExtendAfter = 8;
 
@@ -238,6 +238,24 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         await _access.NumberAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), -1, cancellationToken).ConfigureAwait(false);
 
     IDisposable ICacheInvalidation.Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);
+
+    async IAsyncEnumerable<string> ICacheKeys.ListKeysAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await foreach (string key in _access.ScanAsync(EntryLayout.PatternOf(_instanceName), cancellationToken).ConfigureAwait(false))
+        {
+            // Without an instance name, the keys of leases match too.
+            if (!key.StartsWith(EntryLayout.LeasePrefix, StringComparison.Ordinal))
+            {
+                yield return key[_instanceName.Length..];
+            }
+        }
+    }
+
+    IDisposable ICacheKeys.SubscribeToKeys(Action<string?> changed)
+    {
+        ArgumentNullException.ThrowIfNull(changed);
+        return _channel.Subscribe(string.Empty, new KeyChanges(changed));
+    }
 
     ValueTask<CacheLeaseStatus> ICacheLeases.TryAcquireAsync(
         string key, string owner, TimeSpan duration, bool onlyIfMissing, CancellationToken cancellationToken)

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Runtime.CompilerServices;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Protocol;
@@ -114,6 +115,31 @@ public sealed partial class RedisClient
             await connection.AskAsync(["PING"], Options.OperationTimeout, cancellationToken).ConfigureAwait(false);
         })).ConfigureAwait(false);
         return TimeProvider.System.GetElapsedTime(startedAt);
+    }
+
+    /// <summary>Lists the keys of all masters that match a glob pattern. A key can occur several times.</summary>
+    internal async IAsyncEnumerable<string> ScanAsync(string pattern, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        long reachDeadlineMs = Environment.TickCount64 + _timeoutMs;
+        await ReachAsync(reachDeadlineMs, cancellationToken).ConfigureAwait(false);
+        foreach (ServerNode node in Nodes)
+        {
+            string cursor = "0";
+            do
+            {
+                long deadlineMs = Environment.TickCount64 + _timeoutMs;
+                ServerConnection connection = await ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+                RedisReply reply = await connection.AskAsync(
+                    ["SCAN", cursor, "MATCH", pattern, "COUNT", "250"], Options.OperationTimeout, cancellationToken).ConfigureAwait(false);
+                foreach (RedisReply key in reply.Items[1].Items)
+                {
+                    yield return key.Text!;
+                }
+
+                cursor = reply.Items[0].Text!;
+            }
+            while (cursor != "0");
+        }
     }
 
     /// <summary>Reads a key's value (<c>GET</c>) into a buffer.</summary>

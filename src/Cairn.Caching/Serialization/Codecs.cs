@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Data;
+using System.Diagnostics.CodeAnalysis;
 using System.Reflection;
 using System.Runtime.CompilerServices;
 using System.Runtime.Serialization;
@@ -17,7 +18,8 @@ namespace Cairn.Caching.Serialization;
 //      type does not specify another
 //   3  the format that the options, or otherwise CairnSerializerAttribute, name for the type
 //   4  the raw form of text, bytes, numbers, times and enumerations
-//   5  XML for types that implement IXmlSerializable or carry [XmlRoot]
+//   5  XML for types that implement IXmlSerializable or carry an attribute of System.Xml.Serialization, and for types with a public constructor without
+//      parameters of which a public member carries one
 //   6  JSON
 internal sealed class Codecs
 {
@@ -341,8 +343,17 @@ internal sealed class Codecs
         return null;
     }
 
+    // The framework's serializer cannot create a type without such a constructor, so a marked member does not choose XML for it.
+    [UnconditionalSuppressMessage("Trimming", "IL2070", Justification = "A member that was trimmed is not serialized either. XML itself requires untrimmed types.")]
     private static bool IsMarkedAsXml(Type type) =>
-        typeof(IXmlSerializable).IsAssignableFrom(type) || type.IsDefined(typeof(XmlRootAttribute), inherit: false);
+        typeof(IXmlSerializable).IsAssignableFrom(type)
+        || HasXmlAttribute(type)
+        || ((type.IsValueType || type.GetConstructor(Type.EmptyTypes) is not null)
+            && Array.Exists(type.GetMembers(BindingFlags.Public | BindingFlags.Instance), HasXmlAttribute));
+
+    // Data of the attributes only: the attributes themselves are not created.
+    private static bool HasXmlAttribute(MemberInfo member) =>
+        member.CustomAttributes.Any(attribute => attribute.AttributeType.Namespace == typeof(XmlRootAttribute).Namespace);
 
     private CairnFormat FormatOf(Type type) =>
         _options.Formats.TryGetValue(type, out CairnFormat format) ? format

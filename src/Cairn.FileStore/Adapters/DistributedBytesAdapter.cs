@@ -5,6 +5,8 @@ namespace Cairn.FileStore.Adapters;
 /// <summary>An adapter that provides the Bytes interface over any distributed cache. See <see cref="DistributedStringAdapter"/>.</summary>
 internal sealed class DistributedBytesAdapter(IDistributedCache cache) : IDistributedFileStoreCacheBytes
 {
+    private readonly CacheEntries _entries = new(cache);
+
     public byte[]? Get(string key) => cache.Get(key);
 
     public Task<byte[]?> GetAsync(string key, CancellationToken token = default) => cache.GetAsync(key, token);
@@ -22,9 +24,14 @@ internal sealed class DistributedBytesAdapter(IDistributedCache cache) : IDistri
 
     public Task RemoveAsync(string key, CancellationToken token = default) => cache.RemoveAsync(key, token);
 
-    public void ClearAll() => throw DistributedStringAdapter.Unsupported(nameof(ClearAll));
+    public void ClearAll() => DistributedStringAdapter.Wait(_entries.ClearAsync(CancellationToken.None));
 
-    public Dictionary<string, byte[]> GetAllKeyValues() => throw DistributedStringAdapter.Unsupported(nameof(GetAllKeyValues));
+    public Dictionary<string, byte[]> GetAllKeyValues()
+    {
+        Task<Dictionary<string, byte[]>> all = _entries.ReadAllAsync(CancellationToken.None);
+        DistributedStringAdapter.Wait(all);
+        return all.Result;
+    }
 
-    public Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => throw DistributedStringAdapter.Unsupported(nameof(GetAllKeyValuesAsync));
+    public async Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => await _entries.ReadAllAsync(CancellationToken.None).ConfigureAwait(false);
 }

@@ -1,5 +1,6 @@
 using Cairn.FileStore.Classes;
 using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore.Adapters;
 
@@ -7,24 +8,31 @@ namespace Cairn.FileStore.Adapters;
 /// An adapter that provides the String and Class interfaces over any distributed cache, for an application that no longer runs on one machine.
 /// </summary>
 /// <remarks>
-/// A distributed cache cannot list or clear its keys, so <see cref="GetAllKeyValues"/> and <see cref="ClearAll"/> are not supported.
+/// <see cref="GetAllKeyValues"/>, <see cref="ClearAll"/> and <see cref="Watch"/> need a cache that lists its keys (<see cref="ICacheKeys"/>).
 /// </remarks>
 internal sealed class DistributedStringAdapter(IDistributedCache cache, DistributedFileStoreCacheOptions options) : IDistributedFileStoreCacheClass
 {
     private static readonly DistributedCacheEntryOptions Never = new();
 
     private readonly ClassJson _json = new(options.JsonSerializerForCacheFile);
+    private readonly CacheEntries _entries = new(cache);
 
     public string? Get(string key) => cache.Get(Checked(key)) is { } bytes ? DistributedText.ToText(bytes) : null;
 
     public async Task<string?> GetAsync(string key, CancellationToken token = default) =>
         await cache.GetAsync(Checked(key), token).ConfigureAwait(false) is { } bytes ? DistributedText.ToText(bytes) : null;
 
-    public void Set(string key, string value, DistributedCacheEntryOptions? options = null) =>
+    public void Set(string key, string value, DistributedCacheEntryOptions? options = null)
+    {
         cache.Set(Checked(key), DistributedText.ToBytes(Checked(value)), options ?? Never);
+        _entries.Report(key);
+    }
 
-    public Task SetAsync(string key, string value, DistributedCacheEntryOptions? options = null, CancellationToken token = default) =>
-        cache.SetAsync(Checked(key), DistributedText.ToBytes(Checked(value)), options ?? Never, token);
+    public async Task SetAsync(string key, string value, DistributedCacheEntryOptions? options = null, CancellationToken token = default)
+    {
+        await cache.SetAsync(Checked(key), DistributedText.ToBytes(Checked(value)), options ?? Never, token).ConfigureAwait(false);
+        _entries.Report(key);
+    }
 
     public void SetMany(List<KeyValuePair<string, string>> manyEntries, DistributedCacheEntryOptions? options = null)
     {
@@ -41,16 +49,42 @@ internal sealed class DistributedStringAdapter(IDistributedCache cache, Distribu
         return Task.WhenAll(manyEntries.Select(entry => SetAsync(entry.Key, entry.Value, options, token)));
     }
 
-    public void Remove(string key) => cache.Remove(Checked(key));
+    public void Remove(string key)
+    {
+        cache.Remove(Checked(key));
+        _entries.Report(key);
+    }
 
-    public Task RemoveAsync(string key, CancellationToken token = default) => cache.RemoveAsync(Checked(key), token);
+    public async Task RemoveAsync(string key, CancellationToken token = default)
+    {
+        await cache.RemoveAsync(Checked(key), token).ConfigureAwait(false);
+        _entries.Report(key);
+    }
 
-    public void ClearAll(List<KeyValuePair<string, string>>? manyEntries = null, DistributedCacheEntryOptions? entryOptions = null) =>
-        throw Unsupported(nameof(ClearAll));
+    // Entry by entry: another machine can see the cache in between.
+    public void ClearAll(List<KeyValuePair<string, string>>? manyEntries = null, DistributedCacheEntryOptions? entryOptions = null)
+    {
+        Wait(_entries.ClearAsync(CancellationToken.None));
+        if (manyEntries is not null)
+        {
+            Wait(SetManyAsync(manyEntries, entryOptions));
+        }
+    }
 
-    public IReadOnlyDictionary<string, string> GetAllKeyValues() => throw Unsupported(nameof(GetAllKeyValues));
+    public IReadOnlyDictionary<string, string> GetAllKeyValues()
+    {
+        Task<IReadOnlyDictionary<string, string>> all = GetAllKeyValuesAsync();
+        Wait(all);
+        return all.Result;
+    }
 
-    public Task<IReadOnlyDictionary<string, string>> GetAllKeyValuesAsync(CancellationToken token = default) => throw Unsupported(nameof(GetAllKeyValuesAsync));
+    public async Task<IReadOnlyDictionary<string, string>> GetAllKeyValuesAsync(CancellationToken token = default)
+    {
+        Dictionary<string, byte[]> all = await _entries.ReadAllAsync(token).ConfigureAwait(false);
+        return all.ToDictionary(entry => entry.Key, entry => DistributedText.ToText(entry.Value), StringComparer.Ordinal);
+    }
+
+    public IChangeToken Watch(string? key = null) => _entries.Watch(key);
 
     public T? GetClassFromString<T>(string? jsonString)
         where T : class, new() => jsonString is null ? null : (T?)_json.Deserialize(jsonString, typeof(T));
@@ -73,8 +107,9 @@ internal sealed class DistributedStringAdapter(IDistributedCache cache, Distribu
     public Task SetManyClassAsync<T>(List<KeyValuePair<string, T>> manyEntries, DistributedCacheEntryOptions? options = null, CancellationToken token = default)
         where T : class, new() => SetManyAsync(ToTexts(manyEntries), options, token);
 
-    internal static NotSupportedException Unsupported(string member) => new(
-        $"{member} needs a list of all keys, which a distributed cache does not have. Keep the keys you need under a key of their own, or use a cache file.");
+#pragma warning disable VSTHRD002 // A caller of a synchronous member expects to block. The awaits in between need no thread of the caller.
+    internal static void Wait(Task task) => task.GetAwaiter().GetResult();
+#pragma warning restore VSTHRD002
 
     private static T Checked<T>(T value)
         where T : class

@@ -11,15 +11,23 @@ internal sealed class ClassJson
     private readonly JsonSerializerOptions _options;
     private JsonTypeInfo? _last;
 
+    /// <exception cref="ArgumentException">The options write indented JSON.</exception>
     public ClassJson(JsonSerializerOptions? options)
     {
+        if (options is { WriteIndented: true })
+        {
+            throw new ArgumentException(
+                $"{nameof(DistributedFileStoreCacheOptions)}.{nameof(DistributedFileStoreCacheOptions.JsonSerializerForCacheFile)} has " +
+                $"{nameof(JsonSerializerOptions.WriteIndented)} set, but the file stores each entry in one line. Set it to false.",
+                nameof(options));
+        }
+
         _options = options is null ? new JsonSerializerOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping } : new JsonSerializerOptions(options);
         if (_options.TypeInfoResolver is null && JsonSerializer.IsReflectionEnabledByDefault)
         {
             _options.TypeInfoResolver = Reflection();
         }
 
-        _options.WriteIndented = false; // The file format stores an entry in one line.
         _options.MakeReadOnly();
     }
 

@@ -72,7 +72,6 @@ internal sealed class EntryTable
             Replace(); // I2
         }
 
-        entry.Order = ++_order;
         int hash = KeyHash.Of(entry.Key);
         ref Slot slot = ref FindSlot(_slots, hash, entry.Key);
         Entry? before = slot.Entry;
@@ -80,6 +79,9 @@ internal sealed class EntryTable
         {
             return null; // There is no entry to remove.
         }
+
+        // A key keeps its place in the order when its value is replaced, as in a dictionary.
+        entry.Order = before?.Value is null ? ++_order : before.Order;
 
         if (_batch is not null)
         {

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Globalization;
+using System.Runtime.CompilerServices;
 using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
@@ -50,6 +51,20 @@ internal sealed class MultiplexerAccess(Func<Task<IConnectionMultiplexer>> conne
 
     public async ValueTask<bool> TryTransactAsync(string key, string text, RedisArgument[][] commands, CancellationToken cancellationToken) =>
         await TransactAsync(commands, Condition.StringEqual(key, text), cancellationToken).ConfigureAwait(false) is not null;
+
+    public async IAsyncEnumerable<string> ScanAsync(string pattern, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        IConnectionMultiplexer multiplexer = await ConnectAsync(cancellationToken).ConfigureAwait(false);
+        int database = multiplexer.GetDatabase().Database;
+        foreach (IServer server in Masters(multiplexer))
+        {
+            await using IAsyncEnumerator<RedisKey> keys = server.KeysAsync(database, pattern).GetAsyncEnumerator(cancellationToken);
+            while (await TranslatedAsync(() => keys.MoveNextAsync().AsTask(), cancellationToken).ConfigureAwait(false))
+            {
+                yield return keys.Current.ToString();
+            }
+        }
+    }
 
     public async ValueTask<TimeSpan> PingAsync(CancellationToken cancellationToken)
     {

@@ -30,6 +30,8 @@ internal sealed class ClientAccess(RedisClient client, bool isClientOwned) : IRe
     public ValueTask<bool> TryTransactAsync(string key, string text, RedisArgument[][] commands, CancellationToken cancellationToken) =>
         _guards.TryChangeAsync(key, text, commands, cancellationToken);
 
+    public IAsyncEnumerable<string> ScanAsync(string pattern, CancellationToken cancellationToken) => client.ScanAsync(pattern, cancellationToken);
+
     public ValueTask<TimeSpan> PingAsync(CancellationToken cancellationToken) => client.PingAsync(cancellationToken);
 
     public async ValueTask<ChannelMode> FindModeAsync(RedisInvalidationMode demanded, CancellationToken cancellationToken)

@@ -38,6 +38,9 @@ internal interface IRedisAccess : IAsyncDisposable
     /// <returns>False if the key holds another text; nothing has changed then.</returns>
     ValueTask<bool> TryTransactAsync(string key, string text, RedisArgument[][] commands, CancellationToken cancellationToken);
 
+    /// <summary>Lists the keys on the server, or on all masters of a Cluster, that match a glob pattern (<c>SCAN</c>).</summary>
+    IAsyncEnumerable<string> ScanAsync(string pattern, CancellationToken cancellationToken);
+
     /// <summary>Sends a <c>PING</c> to the server, or to all masters of a Cluster. Returns the time until the last reply.</summary>
     ValueTask<TimeSpan> PingAsync(CancellationToken cancellationToken);
 

@@ -37,6 +37,18 @@ internal static class EntryLayout
     /// <summary>Parses the reply to HMGET absexp sldexp.</summary>
     public static readonly ReplyParser<EntryHead> ReadHead = static (ref RespReplyReader reply, object? _) => ReadTimes(ref reply);
 
+    /// <summary>Returns the glob pattern of the keys that begin with a text.</summary>
+    public static string PatternOf(string prefix)
+    {
+        var pattern = new StringBuilder(prefix.Length + 1);
+        foreach (char character in prefix)
+        {
+            pattern.Append(character is '*' or '?' or '[' or ']' or '\\' or '^' or '-' ? "\\" : string.Empty).Append(character);
+        }
+
+        return pattern.Append('*').ToString();
+    }
+
     /// <summary>Returns the key of an entry's lease. It belongs to the same slot of a Cluster.</summary>
     public static string LeaseKey(string key) => HashSlot.Companion(LeasePrefix, key);
 

@@ -134,6 +134,8 @@ public sealed partial class CodecChoiceTests : SerializationTest
         Assert.Equal((byte)CairnFormat.Raw, Default.Of<Guid?>().Format);
         Assert.Equal((byte)CairnFormat.Raw, Default.Of<DayOfWeek?>().Format);
         Assert.Equal((byte)CairnFormat.Xml, Default.Of<WithXmlRoot>().Format);
+        Assert.Equal((byte)CairnFormat.Xml, Default.Of<WithXmlAttribute>().Format);
+        Assert.Equal((byte)CairnFormat.Json, Default.Of<PositionalWithXmlElement>().Format); // XmlSerializer cannot create it.
         Assert.Equal((byte)CairnFormat.Json, Default.Of<Contract>().Format); // [DataContract] alone is no mark.
         Assert.Equal((byte)CairnFormat.Json, Default.Of<int[]>().Format);
     }
@@ -332,6 +334,17 @@ public sealed partial class CodecChoiceTests : SerializationTest
 
     [XmlRoot("root")]
     public sealed class WithXmlRoot;
+
+    public sealed record WithXmlAttribute
+    {
+        [XmlAttribute("title")]
+        public string Title { get; set; } = "";
+
+        [XmlElement("page")]
+        public List<int> Pages { get; set; } = [];
+    }
+
+    public sealed record PositionalWithXmlElement([property: XmlElement("t")] string Title);
 
     [DataContract]
     public sealed class Contract

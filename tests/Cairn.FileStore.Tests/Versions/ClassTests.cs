@@ -69,9 +69,19 @@ public sealed class ClassTests : IDisposable
     }
 
     [Fact]
-    public void Given_options_are_used_but_for_the_layout()
+    public void Options_that_indent_are_refused_because_an_entry_has_one_line()
     {
-        var json = new JsonSerializerOptions { PropertyNamingPolicy = JsonNamingPolicy.CamelCase, WriteIndented = true };
+        var json = new JsonSerializerOptions { WriteIndented = true };
+
+        var refused = Assert.Throws<ArgumentException>(() => _file.OpenClass(options => options.JsonSerializerForCacheFile = json));
+
+        Assert.Contains("JsonSerializerForCacheFile has WriteIndented set", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Given_options_are_used()
+    {
+        var json = new JsonSerializerOptions { PropertyNamingPolicy = JsonNamingPolicy.CamelCase };
         DistributedFileStoreCacheClass cache = _file.OpenClass(options => options.JsonSerializerForCacheFile = json);
 
         cache.SetClass("a", new Outer { MyInt = 3 });

@@ -18,6 +18,21 @@ public sealed class StringTests : IDisposable
     public void Dispose() => _file.Dispose();
 
     [Fact]
+    public void Keys_come_in_the_order_in_which_they_were_first_set_also_to_another_process()
+    {
+        DistributedFileStoreCacheString cache = _file.Open();
+        cache.SetMany([new("b", "1"), new("a", "2"), new("d", "3")]);
+
+        cache.Set("b", "4");
+        cache.Remove("a");
+        cache.Set("c", "5");
+        cache.Set("a", "6");
+
+        Assert.Equal(["b", "d", "c", "a"], cache.GetAllKeyValues().Keys);
+        Assert.Equal(["b", "d", "c", "a"], _file.Open().GetAllKeyValues().Keys);
+    }
+
+    [Fact]
     public void Value_is_read_until_it_is_replaced_or_removed()
     {
         DistributedFileStoreCacheString cache = _file.Open();

@@ -26,12 +26,7 @@ internal sealed class DistributedBytesAdapter(IDistributedCache cache) : IDistri
 
     public void ClearAll() => DistributedStringAdapter.Wait(_entries.ClearAsync(CancellationToken.None));
 
-    public Dictionary<string, byte[]> GetAllKeyValues()
-    {
-        Task<Dictionary<string, byte[]>> all = _entries.ReadAllAsync(CancellationToken.None);
-        DistributedStringAdapter.Wait(all);
-        return all.Result;
-    }
+    public Dictionary<string, byte[]> GetAllKeyValues() => DistributedStringAdapter.Wait(_entries.ReadAllAsync(CancellationToken.None));
 
     public async Task<IReadOnlyDictionary<string, byte[]>> GetAllKeyValuesAsync() => await _entries.ReadAllAsync(CancellationToken.None).ConfigureAwait(false);
 }

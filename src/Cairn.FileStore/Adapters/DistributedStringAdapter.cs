@@ -71,12 +71,7 @@ internal sealed class DistributedStringAdapter(IDistributedCache cache, Distribu
         }
     }
 
-    public IReadOnlyDictionary<string, string> GetAllKeyValues()
-    {
-        Task<IReadOnlyDictionary<string, string>> all = GetAllKeyValuesAsync();
-        Wait(all);
-        return all.Result;
-    }
+    public IReadOnlyDictionary<string, string> GetAllKeyValues() => Wait(GetAllKeyValuesAsync());
 
     public async Task<IReadOnlyDictionary<string, string>> GetAllKeyValuesAsync(CancellationToken token = default)
     {
@@ -109,6 +104,8 @@ internal sealed class DistributedStringAdapter(IDistributedCache cache, Distribu
 
 #pragma warning disable VSTHRD002 // A caller of a synchronous member expects to block. The awaits in between need no thread of the caller.
     internal static void Wait(Task task) => task.GetAwaiter().GetResult();
+
+    internal static T Wait<T>(Task<T> task) => task.GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002
 
     private static T Checked<T>(T value)

@@ -11,6 +11,7 @@ internal sealed class ClassJson
     private readonly JsonSerializerOptions _options;
     private JsonTypeInfo? _last;
 
+    /// <summary>Creates the object. Null uses the options of the original library.</summary>
     /// <exception cref="ArgumentException">The options write indented JSON.</exception>
     public ClassJson(JsonSerializerOptions? options)
     {

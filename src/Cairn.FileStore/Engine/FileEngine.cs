@@ -259,13 +259,10 @@ internal sealed partial class FileEngine : IDisposable
             long now = NowTicks;
             long validUntil = Entry.Never;
             var values = new Dictionary<string, string>(view.Table.Count, StringComparer.Ordinal);
-            foreach (Entry entry in view.Table)
+            foreach (Entry entry in view.Table.InOrder(now))
             {
-                if (entry.IsAliveAt(now))
-                {
-                    values.Add(entry.Key, EntryText.OfValue(entry.Value!));
-                    validUntil = Math.Min(validUntil, entry.ExpiresTicks);
-                }
+                values.Add(entry.Key, EntryText.OfValue(entry.Value!));
+                validUntil = Math.Min(validUntil, entry.ExpiresTicks);
             }
 
             // The read-only wrapper prevents a caller from changing the dictionary that other callers share.

@@ -58,10 +58,13 @@ internal sealed class MultiplexerAccess(Func<Task<IConnectionMultiplexer>> conne
         int database = multiplexer.GetDatabase().Database;
         foreach (IServer server in Masters(multiplexer))
         {
-            await using IAsyncEnumerator<RedisKey> keys = server.KeysAsync(database, pattern).GetAsyncEnumerator(cancellationToken);
-            while (await TranslatedAsync(() => keys.MoveNextAsync().AsTask(), cancellationToken).ConfigureAwait(false))
+            IAsyncEnumerator<RedisKey> keys = server.KeysAsync(database, pattern).GetAsyncEnumerator(cancellationToken);
+            await using (keys.ConfigureAwait(false))
             {
-                yield return keys.Current.ToString();
+                while (await TranslatedAsync(() => keys.MoveNextAsync().AsTask(), cancellationToken).ConfigureAwait(false))
+                {
+                    yield return keys.Current.ToString();
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 # Adds up reports of coverlet in the Cobertura format: a line counts as covered if any test project ran it, and of each line's branches as many
-# as the test project that took the most of them. Prints a row for each assembly, and the total.
+# as the test project that took the most of them. Prints a row for each assembly, and the total, with a word
+# before each that sorts them.
 function attribute(name,   found) {
   if (!match($0, name "=\"[^\"]*\"")) return ""
   found = substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 3)
@@ -17,8 +18,9 @@ function attribute(name,   found) {
     branches[key] = part[3]
   }
 }
-function row(name, lines, covered, all, some) {
-  printf "%-32s %7d lines %5.1f %% covered %7d branches %5.1f %% covered\n", name, lines, lines ? 100 * covered / lines : 100, all, all ? 100 * some / all : 100
+function row(order, name, lines, covered, all, some) {
+  printf "%s %-32s %7d lines %6.1f %% covered %7d branches %6.1f %% covered\n", order, name,
+    lines, lines ? 100 * covered / lines : 100, all, all ? 100 * some / all : 100
 }
 END {
   for (key in owner) {
@@ -26,10 +28,8 @@ END {
     lines[a]++; covered[a] += hits[key]; all[a] += branches[key]; some[a] += taken[key]
   }
   for (a in lines) {
-    command = "sort"
-    row(a, lines[a], covered[a], all[a], some[a]) | command
+    row("1", a, lines[a], covered[a], all[a], some[a])
     l += lines[a]; c += covered[a]; b += all[a]; s += some[a]
   }
-  close(command)
-  row("total", l, c, b, s)
+  row("2", "total", l, c, b, s)
 }

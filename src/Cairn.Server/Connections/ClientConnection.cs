@@ -87,6 +87,9 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
     /// <summary>Gets the address as text for logs and lists: 127.0.0.1:50312, [::1]:50312, or unix. Thread-safe.</summary>
     public string RemoteText => _remoteText ??= Remote?.ToString() ?? "unix";
 
+    /// <summary>Gets the address that the client connected to, as text in the same forms. Thread-safe.</summary>
+    public string LocalText => Channel.Local?.ToString() ?? "unix";
+
     /// <summary>Gets the time at which the client connected. Thread-safe.</summary>
     public DateTimeOffset ConnectedAt { get; }
 

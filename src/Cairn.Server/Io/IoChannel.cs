@@ -2,11 +2,15 @@ using System.Net;
 
 namespace Cairn.Server.Io;
 
-/// <summary>A connection's socket, as a loop uses it. Only the connection's worker calls it, except <see cref="Remote"/>.</summary>
+/// <summary>A connection's socket, as a loop uses it. Only the connection's worker calls it, except the addresses and
+/// the descriptor.</summary>
 internal abstract class IoChannel
 {
     /// <summary>Gets the client's address; null if there is none or it is no longer available. Thread-safe.</summary>
     public abstract IPEndPoint? Remote { get; }
+
+    /// <summary>Gets the address that the client connected to; null if there is none. Thread-safe.</summary>
+    public abstract IPEndPoint? Local { get; }
 
     /// <summary>Gets the socket's descriptor, which is unique among the open files of the process. Thread-safe.</summary>
     public abstract int Descriptor { get; }

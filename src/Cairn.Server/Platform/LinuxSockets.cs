@@ -107,6 +107,16 @@ internal static unsafe partial class LinuxSockets
             : default;
     }
 
+    /// <summary>Returns the address that the peer connected to.</summary>
+    public static PeerAddress LocalOf(int descriptor)
+    {
+        byte* address = stackalloc byte[AddressBytes];
+        uint length = AddressBytes;
+        return GetSocketName(descriptor, address, &length) == 0
+            ? new PeerAddress(new ReadOnlySpan<byte>(address, (int)Math.Min(length, AddressBytes)))
+            : default;
+    }
+
     /// <summary>Raises the limit of descriptors of this process, if permitted.</summary>
     /// <returns>The limit that applies.</returns>
     public static long RaiseDescriptorLimit(long wanted)
@@ -198,6 +208,10 @@ internal static unsafe partial class LinuxSockets
     [LibraryImport("libc", EntryPoint = "getpeername", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]
     private static partial int GetPeerName(int descriptor, byte* address, uint* length);
+
+    [LibraryImport("libc", EntryPoint = "getsockname", SetLastError = true)]
+    [DefaultDllImportSearchPaths(Search)]
+    private static partial int GetSocketName(int descriptor, byte* address, uint* length);
 
     [LibraryImport("libc", EntryPoint = "setrlimit", SetLastError = true)]
     [DefaultDllImportSearchPaths(Search)]

@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Platform;
 
-/// <summary>A client's address from the kernel, recorded when the client connects, because later the descriptor may belong to another
+/// <summary>An address of a client's socket from the kernel, recorded when the client connects, because later the descriptor may belong to another
 /// client. The structure is small, because every connection has one although the address is rarely needed.</summary>
 [StructLayout(LayoutKind.Auto)]
 internal readonly struct PeerAddress

@@ -71,6 +71,9 @@ internal sealed class CommandInfo
     /// <summary>Gets the distance from one key to the next.</summary>
     public int KeyStep { get; init; }
 
+    /// <summary>Gets whether the argument before the first key is the number of keys.</summary>
+    public bool HasKeyCount { get; init; }
+
     /// <summary>Gets the group, for COMMAND DOCS.</summary>
     public required string Group { get; init; }
 
@@ -97,8 +100,23 @@ internal sealed class CommandInfo
 
     public bool AcceptsCount(int arguments) => Arity >= 0 ? arguments == Arity : arguments >= -Arity;
 
-    /// <summary>Returns the index of the last key of a request with this many arguments.</summary>
-    public int LastKeyOf(int arguments) => LastKey >= 0 ? Math.Min(LastKey, arguments - 1) : arguments + LastKey;
+    /// <summary>Returns the index of the last key of a request, relative to the command's name; before the first key if there is
+    /// none.</summary>
+    /// <param name="arguments">The arguments of the request.</param>
+    /// <param name="name">The index of the command's name.</param>
+    public int LastKeyOf(scoped in RespArguments arguments, int name = 0)
+    {
+        int count = arguments.Count - name;
+        if (!HasKeyCount)
+        {
+            return LastKey >= 0 ? Math.Min(LastKey, count - 1) : count + LastKey;
+        }
+
+        // A request with a number that is too large is refused.
+        return count > FirstKey && Text.TryParse(arguments[name + FirstKey - 1], out long keys) && keys > 0 && keys <= 1 + ((count - 1 - FirstKey) / KeyStep)
+            ? FirstKey + (((int)keys - 1) * KeyStep)
+            : FirstKey - 1;
+    }
 
     public CommandInfo? FindSubcommand(ReadOnlySpan<byte> name)
     {

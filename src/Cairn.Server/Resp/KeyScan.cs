@@ -89,6 +89,9 @@ internal sealed class KeyScan
         return true;
     }
 
+    /// <summary>Removes the keys found so far. Their number remains.</summary>
+    public void ForgetKeys() => _used = 0;
+
     /// <summary>Frees memory that only many keys needed.</summary>
     /// <returns>The number of bytes freed.</returns>
     public int Trim()

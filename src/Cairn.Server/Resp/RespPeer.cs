@@ -46,6 +46,9 @@ internal abstract class RespPeer
     /// <summary>Gets the address that the client connected to, as text.</summary>
     public virtual string Local => "";
 
+    /// <summary>Gets the descriptor of the connection's socket; -1 if it is not known.</summary>
+    public virtual int Descriptor => -1;
+
     /// <summary>Gets the number of bytes received, and of bytes sent.</summary>
     public virtual (long Received, long Sent) Bytes => (0, 0);
 
@@ -75,6 +78,10 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
     public override string Remote => connection.RemoteText;
 
     public override IPAddress? Address => connection.Remote?.Address;
+
+    public override string Local => connection.LocalText;
+
+    public override int Descriptor => connection.Channel.Descriptor;
 
     public override DateTimeOffset ConnectedAt => connection.ConnectedAt;
 

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
+using Cairn.Server.Resp.Commands;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
 using Cairn.Server.Resp.Tracking;
@@ -69,6 +70,9 @@ internal sealed class RespServer : IDisposable
         get => _users;
         set => _users = value;
     }
+
+    /// <summary>Gets the scripts that clients can name by their digests.</summary>
+    public KnownScripts Scripts { get; } = new();
 
     /// <summary>Gets the password checks in progress.</summary>
     public PasswordChecks Passwords { get; } = new();

@@ -111,7 +111,7 @@ internal sealed unsafe partial class RespSession
 
     private void AddKeys(CommandInfo command, scoped in RespArguments arguments, KeysAhead ahead)
     {
-        int last = Math.Min(command.LastKeyOf(arguments.Count), arguments.Count - 1);
+        int last = Math.Min(command.LastKeyOf(arguments), arguments.Count - 1);
         for (int i = command.FirstKey; i <= last && _aheadKeys < MaxAheadKeys; i += command.KeyStep)
         {
             ReadOnlySpan<byte> key = arguments[i];

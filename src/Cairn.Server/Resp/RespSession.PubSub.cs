@@ -76,8 +76,63 @@ internal sealed partial class RespSession
         Deliver(message, pattern, InboxKind.Message);
     }
 
-    /// <summary>Writes a message among this client's own replies.</summary>
-    public static void WriteMessage(ReadOnlySpan<byte> channel, string? pattern, ReadOnlySpan<byte> message, ref RespWriter writer)
+    /// <summary>Writes a message among this client's own replies. A client that has turned replies off receives it, too.</summary>
+    public void WriteMessage(ReadOnlySpan<byte> channel, string? pattern, ReadOnlySpan<byte> message, ref RespWriter writer)
+    {
+        if (IsSilent)
+        {
+            RespWriter pushes = OpenPushes(ref writer);
+            Write(channel, pattern, message, ref pushes);
+            pushes.Flush();
+        }
+        else
+        {
+            Write(channel, pattern, message, ref writer);
+        }
+    }
+
+    /// <summary>Writes the confirmation of a changed subscription, to a client that has turned replies off as well.</summary>
+    /// <param name="kind">The kind of change, such as subscribe.</param>
+    /// <param name="name">The channel or pattern; null if the client has no subscription that it could end.</param>
+    /// <param name="writer">The writer of replies.</param>
+    public void WriteSubscription(ReadOnlySpan<byte> kind, string? name, ref RespWriter writer)
+    {
+        if (IsSilent)
+        {
+            RespWriter pushes = OpenPushes(ref writer);
+            Write(kind, name, ref pushes);
+            pushes.Flush();
+        }
+        else
+        {
+            Write(kind, name, ref writer);
+        }
+    }
+
+    // The writer of replies may hold bytes of the same output.
+    private RespWriter OpenPushes(ref RespWriter writer)
+    {
+        writer.Flush();
+        return new RespWriter(_target, IsResp3);
+    }
+
+    private void Write(ReadOnlySpan<byte> kind, string? name, ref RespWriter writer)
+    {
+        writer.WritePushHeader(3);
+        writer.WriteBulk(kind);
+        if (name is null)
+        {
+            writer.WriteNull();
+        }
+        else
+        {
+            writer.WriteText(name);
+        }
+
+        writer.WriteInteger(SubscriptionCount);
+    }
+
+    private static void Write(ReadOnlySpan<byte> channel, string? pattern, ReadOnlySpan<byte> message, ref RespWriter writer)
     {
         writer.WritePushHeader(pattern is null ? 3 : 4);
         if (pattern is null)
@@ -206,7 +261,7 @@ internal sealed partial class RespSession
             share.Count(next.Message.Bytes);
             if (next.Kind == InboxKind.Message)
             {
-                WriteMessage(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
+                Write(next.Message.Channel, next.Pattern, next.Message.Message, ref writer);
             }
             else
             {

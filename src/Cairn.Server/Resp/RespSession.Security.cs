@@ -113,7 +113,7 @@ internal sealed partial class RespSession
 
         if (command.FirstKey > 0 && user.KeyPrefix.Length > 0)
         {
-            int last = command.LastKeyOf(arguments.Count);
+            int last = command.LastKeyOf(arguments);
             for (int i = command.FirstKey; i <= last; i += command.KeyStep)
             {
                 if (!user.MayUse(arguments[i]))

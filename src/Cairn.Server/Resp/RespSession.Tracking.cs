@@ -78,7 +78,7 @@ internal sealed partial class RespSession
             if (command.FirstKey > 0 && (command.Flags & CommandFlags.ReadOnly) != 0 && _tracking is { } state
                 && (!state.IsOptIn || IsCachingException) && (!state.IsOptOut || !IsCachingException))
             {
-                (int first, int last) = KeysAtHand(command, arguments.Count);
+                (int first, int last) = KeysAtHand(command, arguments);
                 for (int i = first; i <= last; i += command.KeyStep)
                 {
                     Server.Tracking.Remember(this, state, arguments[i]);
@@ -95,7 +95,7 @@ internal sealed partial class RespSession
     }
 
     // Returns the range of keys that the command may process before its next pause: all keys, or those of a piece.
-    private (int First, int Last) KeysAtHand(CommandInfo command, int arguments)
+    private (int First, int Last) KeysAtHand(CommandInfo command, scoped in RespArguments arguments)
     {
         int last = command.LastKeyOf(arguments);
         if ((command.Flags & CommandFlags.InPieces) == 0 || _isExecutingQueue)
@@ -110,7 +110,7 @@ internal sealed partial class RespSession
     private void ExecuteChange(CommandInfo command, scoped in RespArguments arguments, ref RespWriter writer)
     {
         TrackingHub hub = Server.Tracking;
-        (int first, int last) = command.FirstKey > 0 ? KeysAtHand(command, arguments.Count) : (0, -1);
+        (int first, int last) = command.FirstKey > 0 ? KeysAtHand(command, arguments) : (0, -1);
         for (int i = first; i <= last && hub.HasBroadcasts; i += command.KeyStep)
         {
             hub.NoteName(arguments[i]);

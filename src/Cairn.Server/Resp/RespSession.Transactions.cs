@@ -242,7 +242,7 @@ internal sealed partial class RespSession
     private long ValueBytes(CommandInfo command, scoped in RespArguments arguments, ref long longest)
     {
         long bytes = 0;
-        int last = command.LastKeyOf(arguments.Count);
+        int last = command.LastKeyOf(arguments);
         for (int i = command.FirstKey; i <= last; i += command.KeyStep)
         {
             bool isOfItsType = Keys.TryGetInfo(arguments[i], out EntryInfo info) && (info.Type == EntryType.Hash) == (command.Group == "hash");
@@ -333,7 +333,7 @@ internal sealed partial class RespSession
         }
         else if (command.FirstKey > 0)
         {
-            int last = command.LastKeyOf(arguments.Count);
+            int last = command.LastKeyOf(arguments);
             for (int i = command.FirstKey; i <= last; i += command.KeyStep)
             {
                 hold.Add(Keys.PartitionOf(arguments[i]));

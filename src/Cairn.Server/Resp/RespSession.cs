@@ -407,6 +407,7 @@ internal sealed partial class RespSession : Session
     {
         ReplyMode before = ReplyMode;
         _worker.Discarding.Bytes = 0;
+        writer.Flush(); // The command may push messages.
         var silent = new RespWriter(_worker.Discarding, IsResp3);
         Dispatch(command, arguments, request, ref silent);
         CountWork((_worker.Discarding.Bytes + silent.PendingBytes) / BytesOfElement);
@@ -431,7 +432,7 @@ internal sealed partial class RespSession : Session
 
     private bool HasValidKeys(CommandInfo command, scoped in RespArguments arguments)
     {
-        int last = command.LastKeyOf(arguments.Count);
+        int last = command.LastKeyOf(arguments);
         uint most = (uint)Server.MaxKeyBytes;
         for (int i = command.FirstKey; i <= last; i += command.KeyStep)
         {

@@ -31,7 +31,7 @@ public sealed partial class DocumentedCommandsTests
         Assert.Empty(documented.Except(existing));
     }
 
-    [GeneratedRegex(@"`(?<name>[A-Z]+(?: [A-Z]+)?)`(?: \((?<more>[^)]*)\))?")]
+    [GeneratedRegex(@"`(?<name>[A-Z_]+(?: [A-Z]+)?)`(?: \((?<more>[^)]*)\))?")]
     private static partial Regex Name();
 
     [GeneratedRegex("`([A-Z-]+)`")]

@@ -249,6 +249,8 @@ public sealed class PiecesTests : IDisposable
     [InlineData("HMSET h", 2 * 87_380, "+OK")]
     [InlineData("HDEL h", 87_381, "-ERR a hash is changed by at most 87380 fields at one moment. Send several commands.")]
     [InlineData("HDEL h", 87_380, ":1")]
+    [InlineData("MSETEX 65537", 2 * 65_537, "-ERR MSETEX sets at most 65536 keys at one moment. Send several commands.")]
+    [InlineData("EVAL ifredis.call('get',KEYS[1])==ARGV[1]thenreturnredis.call('del',KEYS[1])elsereturn0end 65537", 65_538, "-ERR a script has at most 65536 keys")]
     public void Command_that_happens_at_one_moment_has_a_limit(string command, int arguments, string reply)
     {
         RespClient client = _host.Connect();

@@ -127,6 +127,18 @@ internal static partial class RedisScripts
         1> GET a
         """,
         """
+        1> HELLO 3
+        1> CLIENT TRACKING ON REDIRECT {3}
+        1> GET a
+        3> QUIT
+        1> CLIENT TRACKINGINFO
+        2> SET a 1
+        1> CLIENT TRACKINGINFO
+        1> CLIENT GETREDIR
+        1> CLIENT TRACKING ON
+        1> CLIENT TRACKINGINFO
+        """,
+        """
         1> CLIENT TRACKING ON
         1> GET a
         2> SET a 1
@@ -496,7 +508,6 @@ internal static partial class RedisScripts
         SLOWLOG GET -2
         SLOWLOG GET 1 2
         SLOWLOG FOO
-        SLOWLOG HELP
         SLOWLOG RESET
         SLOWLOG LEN
         SLOWLOG GET
@@ -766,6 +777,65 @@ internal static partial class RedisScripts
         SUBSCRIBE a
         RESET
         PUBSUB CHANNELS
+        """,
+        """
+        CLIENT REPLY OFF
+        SUBSCRIBE a b
+        PSUBSCRIBE c*
+        PUNSUBSCRIBE
+        PUNSUBSCRIBE
+        UNSUBSCRIBE b a
+        UNSUBSCRIBE
+        SET a 1
+        CLIENT REPLY ON
+        CLIENT REPLY SKIP
+        SUBSCRIBE a
+        UNSUBSCRIBE a
+        CLIENT REPLY SKIP
+        GET a
+        MULTI
+        CLIENT REPLY OFF
+        SUBSCRIBE a
+        UNSUBSCRIBE
+        CLIENT REPLY ON
+        DISCARD
+        """,
+        """
+        HELLO 3
+        CLIENT REPLY OFF
+        SUBSCRIBE a
+        PSUBSCRIBE a*
+        PUBLISH a hello
+        GET a
+        UNSUBSCRIBE
+        PUNSUBSCRIBE
+        CLIENT REPLY ON
+        CLIENT REPLY SKIP
+        SUBSCRIBE a
+        CLIENT REPLY SKIP
+        PUBLISH a hello
+        UNSUBSCRIBE
+        """,
+        """
+        COMMAND LIST FILTERBY PATTERN hget
+        COMMAND LIST FILTERBY PATTERN HGET
+        COMMAND LIST FILTERBY PATTERN client|id
+        COMMAND LIST FILTERBY MODULE nothing
+        COMMAND LIST FILTERBY ACLCAT nothing
+        COMMAND LIST FILTERBY PATTERN
+        COMMAND LIST FILTERBY NOTHING x
+        COMMAND LIST x y z
+        COMMAND GETKEYS EVAL x 2 a b c
+        COMMAND GETKEYS EVAL x 0 a b c
+        COMMAND GETKEYS EVAL x 9 a b c
+        COMMAND GETKEYS MSET a b c d
+        COMMAND GETKEYSANDFLAGS SETEX a 1 b
+        COMMAND GETKEYSANDFLAGS MGET a b
+        COMMAND GETKEYSANDFLAGS COPY a b
+        COMMAND GETKEYSANDFLAGS RENAMENX a b
+        COMMAND GETKEYSANDFLAGS PING
+        COMMAND GETKEYSANDFLAGS
+        CLIENT HELP x
         """,
     ];
 }

@@ -51,6 +51,27 @@ public class SecurityTests
     public void File_that_is_not_as_described_is_an_error_that_says_where(string text, string message) =>
         Assert.Equal(message, Assert.Throws<ServerException>(() => RespUsers.Parse(text, "users")).Message);
 
+    [Theory]
+    [InlineData(5)]
+    [InlineData(3_000)] // More than one turn counts.
+    public void User_with_a_prefix_is_told_the_number_of_its_own_keys_only(int count)
+    {
+        using var host = new RespHost();
+        RespClient all = host.Connect();
+        for (int i = 0; i < count; i++)
+        {
+            all.Run($"SET shop:{i} x", $"SET other:{i} x");
+        }
+
+        host.Server.Users = RespUsers.Parse("default nopass read-write shop:", "users");
+        RespClient client = host.Connect();
+
+        Assert.Equal($":{count}\r\n", client.Run("DBSIZE"));
+        Assert.DoesNotContain("db0", client.Run("INFO keyspace"), StringComparison.Ordinal);
+        Assert.Equal($":{2 * count}\r\n", all.Run("DBSIZE"));
+        Assert.Contains($"db0:keys={2 * count},", all.Run("INFO keyspace"), StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Default_user_without_password_is_who_clients_are_at_first()
     {

@@ -41,7 +41,8 @@ internal static class SeveralClients
                     for (int j = 0; j < Count; j++)
                     {
                         got = got.Replace($"redirect\r\n:{ids[j]}\r\n", $"redirect|:{{{j + 1}}}|", StringComparison.Ordinal)
-                            .Replace($"id\r\n:{ids[j]}\r\n", $"id|:{{{j + 1}}}|", StringComparison.Ordinal);
+                            .Replace($"id\r\n:{ids[j]}\r\n", $"id|:{{{j + 1}}}|", StringComparison.Ordinal)
+                            .Replace($"broken\r\n:{ids[j]}\r\n", $"broken|:{{{j + 1}}}|", StringComparison.Ordinal);
                         got = line.EndsWith("GETREDIR", StringComparison.Ordinal) ? got.Replace($":{ids[j]}\r", $":{{{j + 1}}}\r", StringComparison.Ordinal) : got;
                     }
 
@@ -69,10 +70,22 @@ internal static class SeveralClients
     {
         var text = new StringBuilder();
         byte[] buffer = new byte[64 << 10];
+        if (socket.SafeHandle.IsClosed)
+        {
+            return "";
+        }
+
         if (request is not null)
         {
             socket.Send(Encoding.Latin1.GetBytes(request + "\r\n"));
             Receive();
+        }
+
+        if (request == "QUIT")
+        {
+            Assert.Equal(0, socket.Receive(buffer));
+            socket.Close();
+            return text.ToString();
         }
 
         socket.Send(Encoding.Latin1.GetBytes($"PING \"{Mark}\"\r\n"));

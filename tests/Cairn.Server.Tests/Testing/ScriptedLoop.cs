@@ -134,6 +134,10 @@ internal sealed unsafe class ScriptedLoop : IoLoop
 
         public override IPEndPoint? Remote => null;
 
+        public override IPEndPoint? Local => null;
+
+        public override int Descriptor => -1;
+
         public override void Start()
         {
         }

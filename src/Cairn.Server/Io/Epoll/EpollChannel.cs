@@ -13,6 +13,7 @@ internal sealed unsafe class EpollChannel : IoChannel
 
     private readonly EpollLoop _loop;
     private readonly PeerAddress _peer;
+    private readonly PeerAddress _local;
     private bool _isReceiveEnded;
 
     public EpollChannel(EpollLoop loop, IIoConnection connection, int descriptor)
@@ -21,6 +22,7 @@ internal sealed unsafe class EpollChannel : IoChannel
         Connection = connection;
         Descriptor = descriptor;
         _peer = LinuxSockets.PeerOf(descriptor);
+        _local = LinuxSockets.LocalOf(descriptor);
     }
 
     public IIoConnection Connection { get; }
@@ -37,6 +39,8 @@ internal sealed unsafe class EpollChannel : IoChannel
     public bool IsReceivePaused { get; private set; }
 
     public override IPEndPoint? Remote => _peer.ToEndPoint();
+
+    public override IPEndPoint? Local => _local.ToEndPoint();
 
     public override void Start() => Watch(EpollNative.Add);
 

@@ -33,6 +33,7 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
         try
         {
             Remote = socket.RemoteEndPoint as IPEndPoint;
+            Local = socket.LocalEndPoint as IPEndPoint;
             if (Remote is not null)
             {
                 socket.NoDelay = true;
@@ -52,6 +53,8 @@ internal sealed class SocketsChannel : IoChannel, IDisposable
     public IIoConnection Connection { get; }
 
     public override IPEndPoint? Remote { get; }
+
+    public override IPEndPoint? Local { get; }
 
     public override int UndeliveredBytes =>
         OperatingSystem.IsLinux() && !_isClosed ? LinuxSockets.UndeliveredBytes((int)_socket.Handle) : 0;

@@ -22,6 +22,7 @@ internal sealed unsafe class UringChannel : IoChannel
 {
     private readonly UringLoop _loop;
     private readonly PeerAddress _peer;
+    private readonly PeerAddress _local;
     private long _sendBytes;
     private int _underWay;
     private bool _wantsInput;
@@ -37,6 +38,7 @@ internal sealed unsafe class UringChannel : IoChannel
         Connection = connection;
         Descriptor = descriptor;
         _peer = LinuxSockets.PeerOf(descriptor);
+        _local = LinuxSockets.LocalOf(descriptor);
     }
 
     public IIoConnection Connection { get; }
@@ -58,6 +60,8 @@ internal sealed unsafe class UringChannel : IoChannel
     public bool IsSendAwaited => Connection.AwaitsSent || Connection.WireOutput.UnsentBytes != _sendBytes;
 
     public override IPEndPoint? Remote => _peer.ToEndPoint();
+
+    public override IPEndPoint? Local => _local.ToEndPoint();
 
     public override void Start()
     {

@@ -11,10 +11,13 @@ internal sealed class CommandDocs
         .Select(line => line.Split(';'))
         .ToFrozenDictionary(parts => parts[0], parts => new CommandDocs(parts[1], parts[2], parts.Length > 3 ? parts[3] : ""));
 
+    private static readonly CommandDocs s_help = new("5.0.0", "Prints this help", "");
+
     private CommandDocs(string since, string summary, string syntax)
     {
         Since = since;
         Summary = summary;
+        Syntax = syntax;
         Arguments = Parse(syntax.Split(' ', StringSplitOptions.RemoveEmptyEntries));
     }
 
@@ -22,6 +25,9 @@ internal sealed class CommandDocs
     public string Since { get; }
 
     public string Summary { get; }
+
+    /// <summary>Gets the arguments as they are written in the table.</summary>
+    public string Syntax { get; }
 
     public Argument[] Arguments { get; }
 
@@ -52,8 +58,9 @@ internal sealed class CommandDocs
         command|count;2.8.13;Returns the number of commands
         command|docs;7.0.0;Returns the documentation of commands;[command-name...]
         command|getkeys;2.8.13;Returns the keys in the arguments of a command;command [arg...]
+        command|getkeysandflags;7.0.0;Returns the keys in the arguments of a command, and how it uses them;command [arg...]
         command|info;2.8.13;Returns information about commands;[command-name...]
-        command|list;7.0.0;Lists the names of commands
+        command|list;7.0.0;Lists the names of commands;[FILTERBY [MODULE module-name | ACLCAT category | PATTERN pattern]]
         config;2.0.0;Shows and changes settings
         config|get;2.0.0;Returns settings;parameter...
         config|resetstat;2.0.0;Resets the statistics
@@ -64,10 +71,15 @@ internal sealed class CommandDocs
         decr;1.0.0;Subtracts one from a number;key
         decrby;1.0.0;Subtracts from a number;key decrement
         del;1.0.0;Removes keys;key...
+        delex;8.4.0;Removes a key if its value meets a condition;key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]
+        delifeq;9.0.0;Removes a key if it has this value, as in Valkey 9;key value
+        digest;8.4.0;Returns the XXH3 digest of a value;key
         discard;2.0.0;Discards the commands queued since MULTI
         echo;1.0.0;Returns its argument;message
-        eval;2.6.0;Executes the one Lua script that the server supports;script numkeys [key...] [arg...]
-        evalsha;2.6.0;Executes the one Lua script that the server supports, by its digest;sha1 numkeys [key...] [arg...]
+        eval;2.6.0;Executes one of the Lua scripts that the server knows;script numkeys [key...] [arg...]
+        evalsha;2.6.0;Executes a Lua script that was sent before, by its digest;sha1 numkeys [key...] [arg...]
+        eval_ro;7.0.0;Returns an error: every known script may write;script numkeys [key...] [arg...]
+        evalsha_ro;7.0.0;Returns an error: every known script may write;sha1 numkeys [key...] [arg...]
         exec;1.2.0;Executes the commands queued since MULTI
         exists;1.0.0;Returns how many of the keys exist;key...
         expire;1.0.0;Sets the time to live of a key, in seconds;key seconds [NX | XX | GT | LT]
@@ -105,6 +117,7 @@ internal sealed class CommandDocs
         memory|usage;4.0.0;Returns the bytes that a key and its value use;key [SAMPLES count]
         mget;1.0.0;Returns the values of keys;key...
         mset;1.0.1;Sets values;(key value)...
+        msetex;8.4.0;Sets values with an expiration, and possibly only if none or all of the keys exist;numkeys (key value)... [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]
         msetnx;1.0.1;Sets values if none of the keys exists;(key value)...
         multi;1.2.0;Starts a transaction
         object;2.2.3;Returns information about a value
@@ -133,17 +146,16 @@ internal sealed class CommandDocs
         reset;6.2.0;Resets the state of the connection
         scan;2.8.0;Returns some of the keys, and the next cursor;cursor [MATCH pattern] [COUNT count] [TYPE type]
         script;2.6.0;Returns information about scripts
-        script|exists;2.6.0;Returns which scripts the server supports;sha1...
-        script|flush;2.6.0;Has no effect;[ASYNC | SYNC]
-        script|load;2.6.0;Returns the digest of the one Lua script that the server supports;script
+        script|exists;2.6.0;Returns which scripts can be executed by their digests;sha1...
+        script|flush;2.6.0;Forgets the scripts that were sent;[ASYNC | SYNC]
+        script|load;2.6.0;Remembers a Lua script that the server knows, and returns its digest;script
         select;1.0.0;Selects the database, which must be 0;index
-        set;1.0.0;Sets a value;key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]
+        set;1.0.0;Sets a value;key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]
         setex;2.0.0;Sets a value and its time to live, in seconds;key seconds value
         setnx;1.0.0;Sets a value if the key does not exist;key value
         setrange;2.2.0;Overwrites a part of a value;key offset value
         slowlog;2.2.12;Shows and resets the log of slow requests
         slowlog|get;2.2.12;Returns the latest slow requests;[count]
-        slowlog|help;6.2.0;Lists the forms of SLOWLOG
         slowlog|len;2.2.12;Returns the number of slow requests in the log
         slowlog|reset;2.2.12;Empties the log of slow requests
         strlen;2.2.0;Returns the length of a value;key
@@ -160,10 +172,10 @@ internal sealed class CommandDocs
         """.ReplaceLineEndings("\n");
 
     /// <summary>Returns the documentation of a command. A test fails if a command has none.</summary>
-    public static CommandDocs Of(CommandInfo command) => s_all[command.Name];
+    public static CommandDocs Of(CommandInfo command) => command.ShortName == "help" ? s_help : s_all[command.Name];
 
     /// <summary>Returns whether the command has documentation.</summary>
-    public static bool Has(CommandInfo command) => s_all.ContainsKey(command.Name);
+    public static bool Has(CommandInfo command) => command.ShortName == "help" || s_all.ContainsKey(command.Name);
 
     private static Argument[] Parse(ReadOnlySpan<string> words)
     {

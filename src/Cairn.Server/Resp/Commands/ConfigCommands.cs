@@ -52,6 +52,7 @@ internal static class ConfigCommands
             Make("config|set", -4, Set),
             Make("config|resetstat", 2, ResetStatistics),
             Make("config|rewrite", 2, Rewrite),
+            HelpCommand.Of("config", "server"),
         ],
     };
 

@@ -24,7 +24,7 @@ internal static class ConnectionCommands
     public static CommandInfo[] All { get; } =
     [
         Make("ping", -1, CommandFlags.Fast | CommandFlags.Subscribed, Ping),
-        Make("echo", 2, CommandFlags.Fast, Echo),
+        Make("echo", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Echo),
         Make("quit", -1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Quit),
         Make("select", 2, CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Select),
         Make("hello", -1, AnyTime | CommandFlags.NoAuth, Hello),
@@ -32,7 +32,7 @@ internal static class ConnectionCommands
         new CommandInfo
         {
             Name = "acl", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Container,
-            Subcommands = [Make("acl|whoami", 2, OfClient, WhoAmI)],
+            Subcommands = [Make("acl|whoami", 2, OfClient, WhoAmI), HelpCommand.Of("acl", "server")],
         },
         Make("reset", 1, AnyTime | CommandFlags.NoAuth | CommandFlags.Immediate | CommandFlags.Subscribed, Reset),
         new CommandInfo
@@ -52,6 +52,7 @@ internal static class ConnectionCommands
                 Make("client|no-evict", 3, OfClient | CommandFlags.Admin, OnOrOff),
                 Make("client|no-touch", 3, OfClient, OnOrOff),
                 .. TrackingCommands.All,
+                HelpCommand.Of("client", "connection"),
             ],
         },
     ];
@@ -572,7 +573,7 @@ internal static class ConnectionCommands
         long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr={peer.Local} fd=0 name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf={peer.Waiting.Input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem={peer.Waiting.Input + peer.Waiting.Output} tot-net-in={peer.Bytes.Received} tot-net-out={peer.Bytes.Sent} events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr={peer.Local} fd={peer.Descriptor} name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf={peer.Waiting.Input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem={peer.Waiting.Input + peer.Waiting.Output} tot-net-in={peer.Bytes.Received} tot-net-out={peer.Bytes.Sent} events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
     }
 
     private static string FlagsOf(RespSession session)

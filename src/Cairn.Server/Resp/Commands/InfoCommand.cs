@@ -52,7 +52,8 @@ internal static class InfoCommand
             }
 
             text.Append(text.Length > 0 ? "\r\n" : "").Append("# ").Append(section.Name).Append("\r\n");
-            foreach (string line in section.Lines(session.Server))
+            bool isSecret = section.Lines == Keyspace && session.User!.KeyPrefix.Length > 0; // It would tell of the keys of others.
+            foreach (string line in isSecret ? [] : section.Lines(session.Server))
             {
                 text.Append(line).Append("\r\n");
             }
@@ -130,7 +131,7 @@ internal static class InfoCommand
             $"keyspace_hits:{numbers.Hits}", $"keyspace_misses:{numbers.Misses}",
             $"pubsub_channels:{server.Messages.ChannelCount}", $"pubsub_patterns:{server.Messages.PatternCount}",
             "latest_fork_usec:0", "total_forks:0", "migrate_cached_sockets:0", $"tracking_total_keys:{server.Tracking.KeyCount}",
-            $"tracking_total_items:{server.Tracking.KeyCount}", $"total_error_replies:{numbers.Errors}",
+            $"tracking_total_items:{server.Tracking.KeyCount}", $"tracking_total_prefixes:{server.Tracking.PrefixCount}", $"total_error_replies:{numbers.Errors}",
             $"total_slow_requests:{server.Metrics.SlowLog.Total}",
         ];
     }

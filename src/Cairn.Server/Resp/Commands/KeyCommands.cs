@@ -38,6 +38,7 @@ internal static class KeyCommands
                 Make("object|freq", 3, CommandFlags.ReadOnly, Frequency, firstKey: 2, lastKey: 2),
                 Make("object|idletime", 3, CommandFlags.ReadOnly, IdleTime, firstKey: 2, lastKey: 2),
                 Make("object|refcount", 3, CommandFlags.ReadOnly, ReferenceCount, firstKey: 2, lastKey: 2),
+                HelpCommand.Of("object", "generic"),
             ],
         },
     ];

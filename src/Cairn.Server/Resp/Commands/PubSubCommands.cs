@@ -38,6 +38,7 @@ internal static class PubSubCommands
                 Make("pubsub|channels", -2, AnyTime, Channels),
                 Make("pubsub|numsub", -2, AnyTime, NumSub),
                 Make("pubsub|numpat", 2, AnyTime, NumPat),
+                HelpCommand.Of("pubsub", "pubsub"),
             ],
         },
     ];
@@ -55,8 +56,9 @@ internal static class PubSubCommands
                 return;
             }
 
-            session.Subscribe(Text.Latin(arguments[i]), isPattern);
-            WriteChange(session, kind, arguments[i], ref writer);
+            string name = Text.Latin(arguments[i]);
+            session.Subscribe(name, isPattern);
+            session.WriteSubscription(kind, name, ref writer);
         }
     }
 
@@ -98,8 +100,9 @@ internal static class PubSubCommands
                 return;
             }
 
-            session.Unsubscribe(Text.Latin(arguments[i]), isPattern);
-            WriteChange(session, kind, arguments[i], ref writer);
+            string named = Text.Latin(arguments[i]);
+            session.Unsubscribe(named, isPattern);
+            session.WriteSubscription(kind, named, ref writer);
         }
 
         if (arguments.Count > 1)
@@ -109,26 +112,15 @@ internal static class PubSubCommands
 
         if (session.ResumeAt == 0 && session.Subscriptions(isPattern).Count == 0)
         {
-            writer.WritePushHeader(3);
-            writer.WriteBulk(kind);
-            writer.WriteNull();
-            writer.WriteInteger(session.SubscriptionCount);
+            session.WriteSubscription(kind, null, ref writer);
         }
 
         while (session.Subscriptions(isPattern) is { Count: > 0 } names && !session.MustPause(1, ref writer))
         {
             string name = names.First;
             session.Unsubscribe(name, isPattern);
-            WriteChange(session, kind, Text.Bytes(name), ref writer);
+            session.WriteSubscription(kind, name, ref writer);
         }
-    }
-
-    private static void WriteChange(RespSession session, ReadOnlySpan<byte> kind, ReadOnlySpan<byte> name, ref RespWriter writer)
-    {
-        writer.WritePushHeader(3);
-        writer.WriteBulk(kind);
-        writer.WriteBulk(name);
-        writer.WriteInteger(session.SubscriptionCount);
     }
 
     private static void Publish(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
@@ -181,7 +173,7 @@ internal static class PubSubCommands
         {
             if (receiver == session)
             {
-                RespSession.WriteMessage(channel, pattern, content, ref writer);
+                session.WriteMessage(channel, pattern, content, ref writer);
             }
             else
             {

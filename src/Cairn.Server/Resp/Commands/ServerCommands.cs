@@ -1,3 +1,4 @@
+using Cairn.Engine;
 using Cairn.Protocol;
 using Cairn.Storage;
 
@@ -10,14 +11,6 @@ internal static class ServerCommands
 
     // The maximum length of the documentation of all commands.
     private const int DocsBytes = 256 << 10;
-
-    private static readonly (CommandFlags Flag, string Name)[] s_flagNames =
-    [
-        (CommandFlags.Write, "write"), (CommandFlags.ReadOnly, "readonly"), (CommandFlags.DenyOom, "denyoom"),
-        (CommandFlags.Admin, "admin"), (CommandFlags.PubSub, "pubsub"), (CommandFlags.NoScript, "noscript"),
-        (CommandFlags.Loading, "loading"), (CommandFlags.Stale, "stale"), (CommandFlags.Fast, "fast"),
-        (CommandFlags.NoAuth, "no_auth"), (CommandFlags.NoMulti, "no_multi"),
-    ];
 
     public static CommandInfo[] All { get; } =
     [
@@ -34,7 +27,9 @@ internal static class ServerCommands
                 Make("command|docs", -2, AnyTime, Docs),
                 Make("command|info", -2, AnyTime, CommandInfos),
                 Make("command|list", -2, AnyTime, CommandList),
-                Make("command|getkeys", -4, AnyTime, CommandGetKeys),
+                Make("command|getkeys", -4, AnyTime, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: false, ref w)),
+                Make("command|getkeysandflags", -4, AnyTime, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: true, ref w)),
+                HelpCommand.Of("command", "server"),
             ],
         },
         ConfigCommands.All,
@@ -48,6 +43,7 @@ internal static class ServerCommands
                     Name = "memory|usage", Arity = -3, Flags = CommandFlags.ReadOnly, Group = "server", Handler = MemoryUsage,
                     FirstKey = 2, LastKey = 2, KeyStep = 1,
                 },
+                HelpCommand.Of("memory", "server"),
             ],
         },
     ];
@@ -58,8 +54,30 @@ internal static class ServerCommands
     private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
         new() { Name = name, Arity = arity, Flags = flags, Group = "server", Handler = handler };
 
-    private static void DbSize(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteInteger(InfoCommand.CountKeys(session.Server.Store.GetStatistics()));
+    // A user with a prefix learns nothing of other keys, so its keys are counted one by one.
+    private static void DbSize(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (session.User!.KeyPrefix.Length == 0)
+        {
+            writer.WriteInteger(InfoCommand.CountKeys(session.Server.Store.GetStatistics()));
+            return;
+        }
+
+        StoreEngine engine = session.Keys.Engine;
+        KeyScan scan = session.BeginScan(filter: null, type: null);
+        while (scan.Bucket < engine.BucketCount)
+        {
+            if (session.MustPause(1, ref writer, scan.Visit(engine)))
+            {
+                return;
+            }
+
+            scan.ForgetKeys();
+        }
+
+        writer.WriteInteger(scan.Found);
+        session.EndScan();
+    }
 
     private static void Flush(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -276,20 +294,47 @@ internal static class ServerCommands
 
     private static void CommandList(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (arguments.Count != 2)
+        Func<CommandInfo, bool>? isWanted = null;
+        KeyFilter? pattern = null;
+        string value = arguments.Count == 5 ? Text.Latin(arguments[4]) : "";
+        if (arguments.Count == 5 && arguments.Is(2, "filterby"u8))
+        {
+            if (arguments.Is(3, "pattern"u8) && !Text.TryReadPattern(Text.Bytes(value.ToLowerInvariant()), out pattern, ref writer))
+            {
+                return;
+            }
+
+            isWanted = pattern is not null ? command => pattern.Matches(Text.Bytes(command.Name))
+                : arguments.Is(3, "aclcat"u8) ? command => CommandFacts.CategoriesOf(command).Contains(value, StringComparer.OrdinalIgnoreCase)
+                : arguments.Is(3, "module"u8) ? _ => false
+                : null;
+        }
+
+        if (arguments.Count != 2 && isWanted is null)
         {
             writer.WriteError(RespErrors.Syntax);
             return;
         }
 
-        writer.WriteSetHeader(CommandTable.All.Length);
-        foreach (CommandInfo command in CommandTable.All)
+        // Filters select subcommands, too. The reply to a filter is no set, as in Redis.
+        CommandInfo[] commands = isWanted is null ? CommandTable.All
+            : [.. CommandTable.All.SelectMany(command => command.Subcommands.Prepend(command)).Where(isWanted)];
+        if (isWanted is null)
         {
-            writer.WriteBulk(Text.Bytes(command.Name));
+            writer.WriteSetHeader(commands.Length);
+        }
+        else
+        {
+            writer.WriteArrayHeader(commands.Length);
+        }
+
+        foreach (CommandInfo command in commands)
+        {
+            writer.WriteText(command.Name);
         }
     }
 
-    private static void CommandGetKeys(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    private static void CommandGetKeys(RespSession session, scoped in RespArguments arguments, bool hasFlags, ref RespWriter writer)
     {
         CommandInfo? command = CommandTable.Find(arguments[2]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 3)
@@ -316,15 +361,81 @@ internal static class ServerCommands
             return;
         }
 
-        int last = command.LastKeyOf(count);
-        if (session.ResumeAt == 0)
+        int last = command.LastKeyOf(arguments, 2);
+        if (last < command.FirstKey && command.Group != "scripting")
+        {
+            writer.WriteError("ERR Invalid arguments specified for command"u8);
+            return;
+        }
+
+        string[] flags = CommandFacts.KeyFlagsOf(command);
+        if (last < command.FirstKey)
+        {
+            writer.WriteArrayHeader(0);
+        }
+        else if (session.ResumeAt == 0)
         {
             writer.WriteArrayHeader(((last - command.FirstKey) / command.KeyStep) + 1);
         }
 
         for (int i = Math.Max(session.ResumeAt, command.FirstKey); i <= last && !session.MustPause(i, ref writer); i += command.KeyStep)
         {
+            if (hasFlags)
+            {
+                writer.WriteArrayHeader(2);
+            }
+
             writer.WriteBulk(arguments[i + 2]);
+            if (hasFlags)
+            {
+                WriteWords(flags[i > command.FirstKey ? ^1 : 0].Split(' '), ref writer);
+            }
+        }
+    }
+
+    private static void WriteWords(IReadOnlyCollection<string> words, ref RespWriter writer)
+    {
+        writer.WriteSetHeader(words.Count);
+        foreach (string word in words)
+        {
+            writer.WriteSimple(Text.Bytes(word));
+        }
+    }
+
+    private static void WriteKeySpecifications(CommandInfo command, ref RespWriter writer)
+    {
+        string[] flags = CommandFacts.KeyFlagsOf(command);
+        writer.WriteArrayHeader(flags.Length);
+        for (int i = 0; i < flags.Length; i++)
+        {
+            writer.WriteMapHeader(3);
+            writer.WriteBulk("flags"u8);
+            WriteWords(flags[i].Split(' '), ref writer);
+            int last = command.LastKey < 0 ? command.LastKey : flags.Length > 1 ? 0 : command.LastKey - command.FirstKey;
+            WriteStep("begin_search", "index", [("index", command.HasKeyCount ? command.FirstKey - 1 : command.FirstKey + i)], ref writer);
+            if (command.HasKeyCount)
+            {
+                WriteStep("find_keys", "keynum", [("keynumidx", 0), ("firstkey", 1), ("keystep", command.KeyStep)], ref writer);
+            }
+            else
+            {
+                WriteStep("find_keys", "range", [("lastkey", last), ("keystep", command.KeyStep), ("limit", 0)], ref writer);
+            }
+        }
+    }
+
+    private static void WriteStep(string name, string type, (string Name, int Value)[] numbers, ref RespWriter writer)
+    {
+        writer.WriteText(name);
+        writer.WriteMapHeader(2);
+        writer.WriteBulk("type"u8);
+        writer.WriteText(type);
+        writer.WriteBulk("spec"u8);
+        writer.WriteMapHeader(numbers.Length);
+        foreach ((string key, int value) in numbers)
+        {
+            writer.WriteText(key);
+            writer.WriteInteger(value);
         }
     }
 
@@ -339,21 +450,14 @@ internal static class ServerCommands
         writer.WriteArrayHeader(10);
         writer.WriteBulk(Text.Bytes(command.Name));
         writer.WriteInteger(command.Arity);
-        writer.WriteSetHeader(s_flagNames.Count(pair => (command.Flags & pair.Flag) != 0));
-        foreach ((CommandFlags flag, string name) in s_flagNames)
-        {
-            if ((command.Flags & flag) != 0)
-            {
-                writer.WriteSimple(Text.Bytes(name));
-            }
-        }
-
-        writer.WriteInteger(command.FirstKey);
-        writer.WriteInteger(command.LastKey);
-        writer.WriteInteger(command.KeyStep);
-        writer.WriteSetHeader(0); // ACL categories: none.
+        WriteWords(CommandFacts.FlagsOf(command), ref writer);
+        bool isCounted = command.HasKeyCount; // Redis does not tell these by first, last and step.
+        writer.WriteInteger(isCounted ? 0 : command.FirstKey);
+        writer.WriteInteger(isCounted ? 0 : command.LastKey);
+        writer.WriteInteger(isCounted ? 0 : command.KeyStep);
+        WriteWords([.. CommandFacts.CategoriesOf(command).Select(category => "@" + category)], ref writer);
         writer.WriteArrayHeader(0); // Tips.
-        writer.WriteArrayHeader(0); // Key specifications beyond first, last and step.
+        WriteKeySpecifications(command, ref writer);
         writer.WriteArrayHeader(command.Subcommands.Length);
         foreach (CommandInfo subcommand in command.Subcommands)
         {

@@ -3,7 +3,15 @@ using Cairn.Protocol;
 
 namespace Cairn.Server.Resp.Commands;
 
-/// <summary>The options of SET and GETEX. They are parsed and checked in two steps, as in Redis.</summary>
+/// <summary>A command with options of SET.</summary>
+internal enum OptionsOf
+{
+    Set,
+    MSetEx,
+    GetEx,
+}
+
+/// <summary>The options of SET, MSETEX and GETEX. They are parsed and checked in two steps, as in Redis.</summary>
 internal struct SetOptions
 {
     private TimeForm _form;
@@ -19,7 +27,7 @@ internal struct SetOptions
         MomentMilliseconds,
     }
 
-    public bool IfAbsent { get; private set; }
+    public bool IfAbsent { get; set; }
 
     public bool IfPresent { get; private set; }
 
@@ -28,6 +36,8 @@ internal struct SetOptions
     public bool KeepsExpiration { get; private set; }
 
     public bool Persists { get; private set; }
+
+    public ValueCondition Condition { get; private set; }
 
     public bool HasMoment { get; private set; }
 
@@ -56,7 +66,7 @@ internal struct SetOptions
         Encoding.ASCII.GetBytes($"ERR invalid expire time in '{command}' command");
 
     /// <summary>Reads the options, beginning at an argument. Returns false if they are not valid.</summary>
-    public bool TryParse(scoped in RespArguments arguments, int first, bool isSet)
+    public bool TryParse(scoped in RespArguments arguments, int first, OptionsOf command)
     {
         for (int i = first; i < arguments.Count; i++)
         {
@@ -71,7 +81,16 @@ internal struct SetOptions
                 _form = form;
                 _timeArgument = ++i;
             }
-            else if (!TryParseWord(arguments, i, isSet))
+            else if (command == OptionsOf.Set && ValueCondition.KindAt(arguments, i) is not ConditionKind.None and var kind)
+            {
+                if (IfAbsent || IfPresent || (Condition.Kind != ConditionKind.None && Condition.Kind != kind) || i + 1 == arguments.Count)
+                {
+                    return false;
+                }
+
+                Condition = new ValueCondition(kind, ++i);
+            }
+            else if (!TryParseWord(arguments, i, command))
             {
                 return false;
             }
@@ -113,9 +132,9 @@ internal struct SetOptions
         : arguments.Is(i, "pxat"u8) ? TimeForm.MomentMilliseconds
         : TimeForm.None;
 
-    private bool TryParseWord(scoped in RespArguments arguments, int i, bool isSet)
+    private bool TryParseWord(scoped in RespArguments arguments, int i, OptionsOf command)
     {
-        if (!isSet)
+        if (command == OptionsOf.GetEx)
         {
             Persists = arguments.Is(i, "persist"u8) && _form == TimeForm.None;
             return Persists;
@@ -129,7 +148,7 @@ internal struct SetOptions
         {
             IfPresent = true;
         }
-        else if (arguments.Is(i, "get"u8))
+        else if (arguments.Is(i, "get"u8) && command == OptionsOf.Set)
         {
             ReturnsOld = true;
         }

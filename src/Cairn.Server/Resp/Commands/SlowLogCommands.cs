@@ -16,7 +16,7 @@ internal static class SlowLogCommands
             Make("slowlog|get", -2, Get),
             Make("slowlog|len", 2, Length),
             Make("slowlog|reset", 2, Reset),
-            Make("slowlog|help", 2, Help),
+            HelpCommand.Of("slowlog", "server"),
         ],
     };
 
@@ -69,29 +69,5 @@ internal static class SlowLogCommands
     {
         session.Server.Metrics.SlowLog.Clear();
         writer.WriteOk();
-    }
-
-    private static void Help(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
-    {
-        string[] lines =
-        [
-            "SLOWLOG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-            "GET [<count>]",
-            "    Return top <count> entries from the slowlog (default: 10, -1 mean all).",
-            "    Entries are made of:",
-            "    id, timestamp, time in microseconds, arguments array, client IP and port,",
-            "    client name",
-            "LEN",
-            "    Return the length of the slowlog.",
-            "RESET",
-            "    Reset the slowlog.",
-            "HELP",
-            "    Prints this help.",
-        ];
-        writer.WriteArrayHeader(lines.Length);
-        foreach (string line in lines)
-        {
-            writer.WriteSimple(Text.Bytes(line));
-        }
     }
 }

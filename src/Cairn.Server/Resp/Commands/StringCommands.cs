@@ -33,6 +33,13 @@ internal static class StringCommands
         Make("mget", -2, Reads | CommandFlags.RepliesValues | CommandFlags.InPieces, MGet, lastKey: -1),
         Make("mset", -3, Writes, MSet, lastKey: -1, keyStep: 2),
         Make("msetnx", -3, Writes, MSetNx, lastKey: -1, keyStep: 2),
+        new CommandInfo
+        {
+            Name = "msetex", Arity = -4, Flags = Writes, Group = "string", Handler = MSetEx, FirstKey = 2, KeyStep = 2, HasKeyCount = true,
+        },
+        Make("delex", -2, CommandFlags.Write | CommandFlags.Fast, DelEx),
+        Make("delifeq", 3, CommandFlags.Write | CommandFlags.Fast, DelIfEq),
+        Make("digest", 2, Reads, Digest),
         Make("append", 3, Writes | CommandFlags.Fast | CommandFlags.Rewrites, Append),
         Make("strlen", 2, Reads, StrLen),
         Make("getrange", 4, CommandFlags.ReadOnly, GetRange),
@@ -134,23 +141,25 @@ internal static class StringCommands
         }
 
         SetOptions options = default;
-        if (!options.TryParse(arguments, 3, isSet: true))
+        if (!options.TryParse(arguments, 3, OptionsOf.Set))
         {
             writer.WriteError(RespErrors.Syntax);
         }
         else if (options.TryResolve(arguments, session.Keys.NowMs, "set", ref writer))
         {
-            SetWith(session, arguments[1], arguments[2], options, ref writer);
+            SetWith(session, arguments, options, ref writer);
         }
     }
 
-    private static void SetWith(
-        RespSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, in SetOptions options, ref RespWriter writer)
+    private static void SetWith(RespSession session, scoped in RespArguments arguments, in SetOptions options, ref RespWriter writer)
     {
         KeySpace keys = session.Keys;
+        ReadOnlySpan<byte> key = arguments[1];
+        ReadOnlySpan<byte> value = arguments[2];
+        bool isCompared = options.Condition.Kind != ConditionKind.None;
         ResolvedExpiration expiration = options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never;
         WriteStatus status;
-        if (!options.ReturnsOld && !options.KeepsExpiration)
+        if (!options.ReturnsOld && !options.KeepsExpiration && !isCompared)
         {
             status = keys.Write(
                 key, EntryType.Value, value, expiration,
@@ -164,7 +173,7 @@ internal static class StringCommands
         while (true)
         {
             bool isFound = keys.TryRead(key, out ReadOnlySpan<byte> old, out EntryInfo info);
-            if (options.ReturnsOld && isFound && info.Type == EntryType.Hash)
+            if ((options.ReturnsOld || isCompared) && isFound && info.Type == EntryType.Hash)
             {
                 writer.WriteError(RespErrors.WrongType);
                 return;
@@ -182,6 +191,13 @@ internal static class StringCommands
             }
 
             bool isWanted = options.IfAbsent ? !isFound : !options.IfPresent || isFound;
+            bool isMet = options.Condition.IsMetByMiss;
+            if (isFound && !options.Condition.TryMeet(arguments, old, out isMet, ref writer))
+            {
+                return;
+            }
+
+            isWanted &= isMet;
             status = !isWanted ? WriteStatus.NotFound : keys.WriteIfUnchanged(
                 key, EntryType.Value, value, options.KeepsExpiration ? keys.SameAs(info) : expiration, info);
             if (isWanted && KeySpace.IsOvertaken(status))
@@ -247,7 +263,7 @@ internal static class StringCommands
     private static void NotifySet(RespSession session, ReadOnlySpan<byte> key) => session.Events.Notify(EventClasses.Strings, "set"u8, key);
 
     // Redis sets the value and then the expiration. A value that has expired when it is written expires at once.
-    private static void NotifyIfStored(RespSession session, ReadOnlySpan<byte> key, WriteStatus status, in ResolvedExpiration expiration)
+    public static void NotifyIfStored(RespSession session, ReadOnlySpan<byte> key, WriteStatus status, in ResolvedExpiration expiration)
     {
         if (status != WriteStatus.Stored || !session.Events.IsOn)
         {
@@ -281,7 +297,7 @@ internal static class StringCommands
     }
 
     private static void GetSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        SetWith(session, arguments[1], arguments[2], new SetOptions { ReturnsOld = true }, ref writer);
+        SetWith(session, arguments, new SetOptions { ReturnsOld = true }, ref writer);
 
     private static void GetDel(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -325,7 +341,7 @@ internal static class StringCommands
     {
         KeySpace keys = session.Keys;
         SetOptions options = default;
-        if (!options.TryParse(arguments, 2, isSet: false))
+        if (!options.TryParse(arguments, 2, OptionsOf.GetEx))
         {
             writer.WriteError(RespErrors.Syntax);
             return;
@@ -415,8 +431,7 @@ internal static class StringCommands
 
         try
         {
-            WriteStatus status = SetPairs(session, arguments);
-            WriteStored(status, ref writer);
+            WriteStored(SetPairs(session, arguments, 1, arguments.Count, default), ref writer);
         }
         finally
         {
@@ -426,12 +441,90 @@ internal static class StringCommands
 
     private static void MSetNx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!AreFewPairs(arguments, "msetnx", ref writer))
+        var options = new SetOptions { IfAbsent = true };
+        if (AreFewPairs(arguments, "msetnx", ref writer))
         {
+            SetIf(session, arguments, 1, arguments.Count, options, ref writer);
+        }
+    }
+
+    // Pairs are set atomically. The worker serves no other client during that time.
+    private static bool AreFewPairs(scoped in RespArguments arguments, string name, ref RespWriter writer)
+    {
+        if (arguments.Count % 2 == 0)
+        {
+            writer.WriteError(Text.Bytes($"ERR wrong number of arguments for '{name}' command"));
+            return false;
+        }
+
+        if (arguments.Count / 2 > MaxPairs)
+        {
+            writer.WriteError(TooManyPairs(name));
+            return false;
+        }
+
+        return true;
+    }
+
+    private static byte[] TooManyPairs(string name) =>
+        Text.Bytes($"ERR {name.ToUpperInvariant()} sets at most {MaxPairs} keys at one moment. Send several commands.");
+
+    private static WriteStatus SetPairs(RespSession session, scoped in RespArguments arguments, int first, int end, in SetOptions options)
+    {
+        KeySpace keys = session.Keys;
+        ResolvedExpiration expiration = options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never;
+        var result = WriteStatus.Stored;
+        for (int i = first; i < end; i += 2)
+        {
+            if (options.KeepsExpiration)
+            {
+                keys.TryGetInfo(arguments[i], out EntryInfo old);
+                expiration = keys.SameAs(old);
+            }
+
+            WriteStatus status = keys.Write(arguments[i], EntryType.Value, arguments[i + 1], expiration);
+            NotifyIfStored(session, arguments[i], status, options.KeepsExpiration ? ResolvedExpiration.Never : expiration);
+            result = status == WriteStatus.Stored ? result : status;
+        }
+
+        return result;
+    }
+
+    private static void MSetEx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!Text.TryParse(arguments[1], out long pairs) || pairs is <= 0 or > int.MaxValue)
+        {
+            writer.WriteError("ERR invalid numkeys value"u8);
             return;
         }
 
-        if (!session.TryHoldKeys(arguments, 1, arguments.Count - 1, 2))
+        if (pairs > (arguments.Count - 2) / 2)
+        {
+            writer.WriteError("ERR wrong number of key-value pairs"u8);
+            return;
+        }
+
+        int end = 2 + (2 * (int)pairs);
+        SetOptions options = default;
+        if (!options.TryParse(arguments, end, OptionsOf.MSetEx))
+        {
+            writer.WriteError(RespErrors.Syntax);
+        }
+        else if (pairs > MaxPairs)
+        {
+            writer.WriteError(TooManyPairs("msetex"));
+        }
+        else if (options.TryResolve(arguments, session.Keys.NowMs, "msetex", ref writer))
+        {
+            SetIf(session, arguments, 2, end, options, ref writer);
+        }
+    }
+
+    // Sets pairs at one moment, if none or all of their keys exist. Returns 1, or 0 if they do not.
+    private static void SetIf(
+        RespSession session, scoped in RespArguments arguments, int first, int end, in SetOptions options, ref RespWriter writer)
+    {
+        if (!session.TryHoldKeys(arguments, first, end - 2, 2))
         {
             writer.WriteError(RespErrors.Busy);
             return;
@@ -439,16 +532,16 @@ internal static class StringCommands
 
         try
         {
-            for (int i = 1; i < arguments.Count; i += 2)
+            for (int i = first; i < end && (options.IfAbsent || options.IfPresent); i += 2)
             {
-                if (session.Keys.TryGetInfo(arguments[i], out _))
+                if (session.Keys.TryGetInfo(arguments[i], out _) == options.IfAbsent)
                 {
                     writer.WriteInteger(0);
                     return;
                 }
             }
 
-            WriteStatus status = SetPairs(session, arguments);
+            WriteStatus status = SetPairs(session, arguments, first, end, options);
             if (status == WriteStatus.Stored)
             {
                 writer.WriteInteger(1);
@@ -464,35 +557,84 @@ internal static class StringCommands
         }
     }
 
-    // Pairs are set atomically. The worker serves no other client during that time.
-    private static bool AreFewPairs(scoped in RespArguments arguments, string name, ref RespWriter writer)
+    private static void DelEx(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (arguments.Count % 2 == 0)
+        if (arguments.Count is not (2 or 4))
         {
-            writer.WriteError(Text.Bytes($"ERR wrong number of arguments for '{name}' command"));
-            return false;
+            writer.WriteError("ERR wrong number of arguments for 'delex' command"u8);
         }
-
-        if (arguments.Count / 2 > MaxPairs)
+        else
         {
-            writer.WriteError(Text.Bytes($"ERR {name.ToUpperInvariant()} sets at most {MaxPairs} keys at one moment. Send several commands."));
-            return false;
+            DeleteIf(session, arguments, new ValueCondition(arguments.Count == 2 ? ConditionKind.None : ValueCondition.KindAt(arguments, 2), 3), ref writer);
         }
-
-        return true;
     }
 
-    private static WriteStatus SetPairs(RespSession session, scoped in RespArguments arguments)
-    {
-        var result = WriteStatus.Stored;
-        for (int i = 1; i < arguments.Count; i += 2)
-        {
-            WriteStatus status = session.Keys.Write(arguments[i], EntryType.Value, arguments[i + 1], ResolvedExpiration.Never);
-            NotifyIfStored(session, arguments[i], status, ResolvedExpiration.Never);
-            result = status == WriteStatus.Stored ? result : status;
-        }
+    private static void DelIfEq(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        DeleteIf(session, arguments, new ValueCondition(ConditionKind.Equal, 2), ref writer);
 
-        return result;
+    private static void DeleteIf(RespSession session, scoped in RespArguments arguments, in ValueCondition condition, ref RespWriter writer)
+    {
+        while (true)
+        {
+            if (!session.Keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+            {
+                writer.WriteInteger(0);
+                return;
+            }
+
+            if (arguments.Count > 2 && info.Type == EntryType.Hash)
+            {
+                writer.WriteError(arguments.Count == 3 ? RespErrors.WrongType : "ERR Key should be of string type if conditions are specified"u8);
+                return;
+            }
+
+            if (arguments.Count == 4 && condition.Kind == ConditionKind.None)
+            {
+                writer.WriteError("ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE"u8);
+                return;
+            }
+
+            if (!condition.TryMeet(arguments, value, out bool isMet, ref writer))
+            {
+                return;
+            }
+
+            WriteStatus status = isMet ? session.Keys.RemoveIfUnchanged(arguments[1], info.Version) : WriteStatus.Stored;
+            if (status == WriteStatus.Stored)
+            {
+                if (isMet)
+                {
+                    session.Events.Notify(EventClasses.Generic, "del"u8, arguments[1]);
+                }
+
+                writer.WriteInteger(isMet ? 1 : 0);
+                return;
+            }
+
+            if (!KeySpace.IsOvertaken(status))
+            {
+                writer.WriteError(RespErrors.Of(status));
+                return;
+            }
+        }
+    }
+
+    private static void Digest(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (!session.Keys.TryRead(arguments[1], out ReadOnlySpan<byte> value, out EntryInfo info))
+        {
+            writer.WriteNull();
+        }
+        else if (info.Type == EntryType.Hash)
+        {
+            writer.WriteError(RespErrors.WrongType);
+        }
+        else
+        {
+            Span<byte> digest = stackalloc byte[ValueCondition.DigestChars];
+            ValueCondition.WriteDigest(value, digest);
+            writer.WriteBulk(digest);
+        }
     }
 
     private static void Append(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

@@ -86,6 +86,21 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
+    /// <summary>Gets the number of different prefixes that clients in broadcast mode follow.</summary>
+    public int PrefixCount
+    {
+        get
+        {
+            lock (_lock)
+            {
+                return _trackers
+                    .SelectMany(session => session.Tracking is { IsBroadcast: true } state ? state.Prefixes : [])
+                    .DistinctBy(Convert.ToHexString, StringComparer.Ordinal)
+                    .Count();
+            }
+        }
+    }
+
     /// <summary>Gets the approximate memory that the tracked keys use.</summary>
     public long KeyBytes
     {

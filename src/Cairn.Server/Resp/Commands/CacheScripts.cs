@@ -1,0 +1,63 @@
+using Cairn.Engine;
+using Cairn.Protocol;
+using Cairn.Server.Notifications;
+using Cairn.Server.Resp.Hashes;
+using Cairn.Storage;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>The scripts of cache libraries.</summary>
+internal static class CacheScripts
+{
+    /// <summary>Sets an entry of Microsoft's IDistributedCache for Redis, as its versions before 9 do: sets the fields absexp, sldexp and
+    /// data of the hash KEYS[1] to ARGV[1], ARGV[2] and ARGV[4]. Unless ARGV[3] is -1, the hash expires after ARGV[3] seconds.</summary>
+    public static void SetEntry(RespSession session, scoped in ScriptCall call, ref RespWriter writer)
+    {
+        if (!Text.TryParse(call.Argument(3), out long seconds) || seconds > (long.MaxValue / 1000) - session.Keys.NowMs || seconds < long.MinValue / 1000)
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+            return;
+        }
+
+        KeySpace keys = session.Keys;
+        ReadOnlySpan<byte> key = call.Key(1);
+        EntryInfo old;
+        using (PinnedEntry entry = keys.Pin(key))
+        {
+            old = entry.Info;
+            if (entry.IsFound && old.Type != EntryType.Hash)
+            {
+                writer.WriteError(RespErrors.WrongType);
+                return;
+            }
+
+            session.Editor.Load(new HashView(entry.Bytes));
+        }
+
+        session.Editor.Set("absexp"u8, call.Argument(1));
+        session.Editor.Set("sldexp"u8, call.Argument(2));
+        session.Editor.Set("data"u8, call.Argument(4));
+        if (!session.Editor.TryEncode(out ReadOnlySpan<byte> encoded))
+        {
+            writer.WriteError(HashCommands.TooLong);
+            return;
+        }
+
+        // One write, so no reader sees the fields without the expiration.
+        ResolvedExpiration expiration = seconds == -1 ? keys.SameAs(old) : keys.At(keys.NowMs + (seconds * 1000));
+        WriteStatus status = keys.Write(key, EntryType.Hash, encoded, expiration);
+        if (status != WriteStatus.Stored)
+        {
+            writer.WriteError(RespErrors.Of(status));
+            return;
+        }
+
+        session.Events.Notify(EventClasses.Hashes, "hset"u8, key);
+        if (seconds != -1)
+        {
+            ExpirationCommands.Notify(session, key, expiration);
+        }
+
+        writer.WriteInteger(1);
+    }
+}

@@ -1,0 +1,30 @@
+using Cairn.Protocol;
+
+namespace Cairn.Server.Resp.Commands;
+
+/// <summary>Does natively what a known script does, and writes its reply. The partitions of all keys are held.</summary>
+internal delegate void ScriptHandler(RespSession session, scoped in ScriptCall call, ref RespWriter writer);
+
+/// <summary>The keys and arguments of a script.</summary>
+internal readonly ref struct ScriptCall
+{
+    private const int FirstKey = 3;
+
+    private readonly RespArguments _arguments;
+
+    public ScriptCall(RespArguments arguments, int keys)
+    {
+        _arguments = arguments;
+        KeyCount = keys;
+    }
+
+    public int KeyCount { get; }
+
+    public int ArgumentCount => _arguments.Count - FirstKey - KeyCount;
+
+    /// <summary>Returns KEYS[<paramref name="number"/>]. Numbers begin at 1, as in Lua.</summary>
+    public ReadOnlySpan<byte> Key(int number) => _arguments[FirstKey + number - 1];
+
+    /// <summary>Returns ARGV[<paramref name="number"/>].</summary>
+    public ReadOnlySpan<byte> Argument(int number) => _arguments[FirstKey + KeyCount + number - 1];
+}

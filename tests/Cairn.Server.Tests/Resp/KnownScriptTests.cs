@@ -1,0 +1,202 @@
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.RegularExpressions;
+using Cairn.Server.Resp.Commands;
+using Cairn.Server.Tests.Resp.Clients;
+
+namespace Cairn.Server.Tests.Resp;
+
+/// <summary>Scripts of lock and cache libraries do what they do in redis-server. Other scripts are refused.</summary>
+public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespServers>
+{
+    // The forms in which libraries and applications write the comparison with the caller's token. A is the action.
+    private static readonly string[] s_comparisons =
+    [
+        "if redis.call('get', KEYS[1]) == ARGV[1] then\n    return A\nelse\n    return 0\nend",
+        "if redis.call(\"GET\", KEYS[1]) == ARGV[1] then return A end return 0",
+        "if (redis.call('get',KEYS[1]) == ARGV[1]) then return A; else return 0; end;",
+        "if (redis.call('get', KEYS[1]) == ARGV[1]) then return A end return 0",
+        "local value = redis.call('GET', KEYS[1]) -- the token\nif value == ARGV[1] then return A else return 0 end",
+        "local val = redis.call('get', KEYS[1]) --[[ the\ntoken ]] if val == ARGV[1] then return A else return 0 end",
+    ];
+
+    private static readonly string[] s_texts =
+    [
+        .. Compared("redis.call('del', KEYS[1])"),
+        .. Compared("redis.call('unlink', KEYS[1])"),
+        .. Compared("redis.call('pexpire', KEYS[1], ARGV[2])"),
+        .. Compared("redis.call('expire', KEYS[1], ARGV[2])"),
+        "local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return 0 end redis.call('del', KEYS[1]) return 1",
+        "local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return 0 end redis.call('pexpire', KEYS[1], ARGV[2]) return 1",
+        """
+        local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return 0 end
+        local expiration = redis.call('pttl', KEYS[1]) if not expiration then expiration = 0 end if expiration < 0 then return 0 end
+        local newttl = ARGV[2] if ARGV[3] == "0" then newttl = ARGV[2] + expiration end redis.call('pexpire', KEYS[1], newttl) return 1
+        """,
+        """
+        local val = redis.call("GET", KEYS[1])
+        if val == ARGV[1] then return redis.call("DEL", KEYS[1]) elseif val == false then return -1 else return 0 end
+        """,
+        """
+        if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("PEXPIRE", KEYS[1], ARGV[2])
+        elseif redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX") then return 1 else return 0 end
+        """,
+        """
+        local currentVal = redis.call('get', KEYS[1])
+        if (currentVal == false) then return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 1 or 0
+        elseif (currentVal == ARGV[1]) then return redis.call('pexpire', KEYS[1], ARGV[2]) else return -1 end
+        """,
+        "if redis.call(\"get\", KEYS[1]) == ARGV[1] then return redis.call(\"pttl\", KEYS[1]) else return -3 end",
+        """
+        for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end
+        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
+        """,
+        """
+        for i, key in ipairs(KEYS) do if redis.call("get", key) ~= ARGV[1] then return 0 end end
+        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
+        """,
+        """
+        local count = 0
+        for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] then redis.pcall("del", key) count = count + 1 end end return count
+        """,
+        .. new[] { "HSET", "HMSET" }.Select(set =>
+            $"redis.call('{set}', KEYS[1], 'absexp', ARGV[1], 'sldexp', ARGV[2], 'data', ARGV[4]) if ARGV[3] ~= '-1' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end return 1"),
+    ];
+
+    [RequiresToolFact("redis-server")]
+    public void Every_known_script_is_answered_as_by_redis()
+    {
+        var differences = new List<string>();
+        foreach (string text in s_texts)
+        {
+            byte[] requests = Encoding.Latin1.GetBytes(string.Concat(Scenario(text).Select(ReplyTexts.Encode)));
+            string redis = Comparable(ReplyTexts.Run(servers.Redis, 2, requests, requests.Length));
+            string cairn = Comparable(ReplyTexts.Run(servers.Cairn, 2, requests, requests.Length));
+            if (redis != cairn)
+            {
+                differences.Add($"{ReplyTexts.Difference(redis, cairn)}, in\n{text}");
+            }
+        }
+
+        Assert.True(differences.Count == 0, string.Join("\n\n", differences));
+    }
+
+    [Fact]
+    public void Every_digest_in_the_table_is_that_of_a_script_in_these_tests()
+    {
+        string[] tested = [.. s_texts.Select(text => ScriptText.NormalDigest(Encoding.Latin1.GetBytes(text))).Order(StringComparer.Ordinal)];
+
+        Assert.Equal(tested, KnownScripts.All.SelectMany(script => script.Digests).Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void Documents_list_every_known_script()
+    {
+        string document = File.ReadAllText(RepositoryFile.At("docs", "protocols.md"));
+
+        Assert.All(KnownScripts.All, script => Assert.Contains($"| {script.Name} |", document, StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("return 1")]
+    [InlineData("if redis.call('get', KEYS[1]) == ARGV[2] then return redis.call('del', KEYS[1]) else return 0 end")]
+    [InlineData("if redis.call('get', keys[1]) == argv[1] then return redis.call('del', keys[1]) else return 0 end")]
+    [InlineData("-- if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end")]
+    [InlineData("--[[")]
+    [InlineData("'")]
+    [InlineData("\"\\")]
+    [InlineData("")]
+    public void Other_scripts_are_refused_with_the_page_that_lists_the_known_ones(string text)
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+
+        foreach (string[] request in new string[][] { ["EVAL", text, "1", "k", "v"], ["EVAL_RO", text, "1", "k", "v"], ["SCRIPT", "LOAD", text] })
+        {
+            Assert.StartsWith(
+                "-ERR Lua is not executed, except the scripts that docs/protocols.md lists under Known scripts.",
+                client.Send(ReplyTexts.Encode(request)),
+                StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public void Scripts_may_not_be_longer_than_the_known_ones()
+    {
+        using var host = new RespHost();
+        string known = s_texts[0] + new string(' ', 4096 - s_texts[0].Length);
+
+        Assert.Equal(":0\r\n", host.Connect().Send(ReplyTexts.Encode(["EVAL", known, "1", "k", "v"])));
+        Assert.StartsWith("-ERR Lua", host.Connect().Send(ReplyTexts.Encode(["EVAL", known + " ", "1", "k", "v"])), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Texts_of_a_script_are_remembered_up_to_a_limit()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string first = Sha1(s_texts[0]);
+        client.Send(ReplyTexts.Encode(["SCRIPT", "LOAD", s_texts[0]]));
+
+        Assert.Equal("*1\r\n:1\r\n", client.Send(ReplyTexts.Encode(["SCRIPT", "EXISTS", first])));
+
+        for (int i = 1; i <= 1024; i++)
+        {
+            client.Send(ReplyTexts.Encode(["SCRIPT", "LOAD", s_texts[0] + new string(' ', i)]));
+        }
+
+        Assert.Equal("*1\r\n:0\r\n", client.Send(ReplyTexts.Encode(["SCRIPT", "EXISTS", first])));
+        Assert.StartsWith("-NOSCRIPT", client.Send(ReplyTexts.Encode(["EVALSHA", first, "1", "k", "v"])), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_script_with_too_few_keys_or_arguments_is_an_error_that_says_what_it_takes()
+    {
+        using var host = new RespHost();
+
+        Assert.Equal(
+            "-ERR the script takes at least 1 key(s) and 1 argument(s)\r\n",
+            host.Connect().Send(ReplyTexts.Encode(["EVAL", s_texts[0], "0", "k", "v"])));
+        Assert.Equal(
+            "-ERR the script takes at least 1 key(s) and 1 argument(s)\r\n", host.Connect().Send(ReplyTexts.Encode(["EVAL", s_texts[0], "1", "k"])));
+    }
+
+    private static IEnumerable<string> Compared(string action) => s_comparisons.Select(form => form.Replace("A ", action + " ", StringComparison.Ordinal).Replace("A\n", action + "\n", StringComparison.Ordinal).Replace("A;", action + ";", StringComparison.Ordinal));
+
+    private static string Sha1(string text) =>
+#pragma warning disable CA5350 // The digest names scripts in this protocol; it protects no secret.
+        Convert.ToHexStringLower(SHA1.HashData(Encoding.Latin1.GetBytes(text)));
+#pragma warning restore CA5350
+
+    private static List<string[]> Scenario(string text)
+    {
+        string[] Evaluate(string time = "50000", string how = "0") => ["EVAL", text, "1", "k", "token", time, how];
+        string[] two = ["EVAL", text, "2", "k", "l", "token", "50000"];
+        return
+        [
+            ["EVALSHA", Sha1(text), "x", "k"],
+            Evaluate(), ["GET", "k"], ["TTL", "k"], Evaluate(), ["TTL", "k"],
+            ["SET", "k", "other"], Evaluate(), ["GET", "k"], ["TTL", "k"],
+            ["SET", "k", "token"], Evaluate(), ["GET", "k"], ["TTL", "k"],
+            ["SET", "k", "token", "PX", "40000"], Evaluate(), ["TTL", "k"],
+            ["SET", "k", "token", "PX", "40000"], Evaluate(how: "1"), ["TTL", "k"],
+            ["SET", "k", "token", "PX", "40000"], ["EVALSHA", Sha1(text), "1", "k", "token", "50000", "0"], ["TTL", "k"],
+            ["SET", "k", "token", "PX", "40000"], Evaluate(time: "x"), Evaluate(time: "-1"), ["GET", "k"], Evaluate(time: "9223372036854775807"), ["TTL", "k"],
+            ["DEL", "k"], ["HSET", "k", "f", "v"], Evaluate(), ["DEL", "k"],
+            two, ["MGET", "k", "l"], ["SET", "l", "other"], two, ["MGET", "k", "l"], ["MSET", "k", "token", "l", "token"], two, ["MGET", "k", "l"], ["TTL", "l"],
+            ["MULTI"], Evaluate(), ["GET", "k"], ["EXEC"],
+            ["DEL", "k"], ["EVAL", text, "1", "k", "token", "50000", "100", "data"], ["TYPE", "k"], ["TTL", "k"],
+            ["SCRIPT", "EXISTS", Sha1(text), Sha1(text).ToUpperInvariant(), Sha1("return 1"), "x"],
+            ["EVAL", text, "-1"], ["EVAL", text, "2", "k"], ["EVAL", text, "x"], ["EVALSHA", "x", "0"],
+        ];
+    }
+
+    // Redis says where in a script an error happened. Remaining times are about 40 or 50 seconds.
+    private static string Comparable(string replies) => TimePattern().Replace(ErrorPattern().Replace(replies, "$1"), ":about $1 s");
+
+    [GeneratedRegex(@"^(-[A-Z]+) .*$", RegexOptions.Multiline)]
+    private static partial Regex ErrorPattern();
+
+    [GeneratedRegex(@":([345])\d{4}\b")]
+    private static partial Regex TimePattern();
+}

@@ -42,9 +42,17 @@ internal sealed class AreaRun(RunSettings settings, RunLog log)
         {
             Log.Progress($"{name}: loading");
             prepare(group);
+            var failures = new Dictionary<IContender, Exception>();
             var samples = InterleavedRun.Run(
-                group.Contenders, Settings.Rounds ?? rounds, message => Log.Progress($"{name}: {message}"));
-            foreach (var comparison in group.Comparisons)
+                group.Contenders, Settings.Rounds ?? rounds, message => Log.Progress($"{name}: {message}"), (contender, failure) => failures[contender] = failure);
+            foreach (var (contender, failure) in failures)
+            {
+                var lost = group.Comparisons.Where(comparison => comparison.Subject == contender || comparison.Against == contender);
+                Fail($"{name}, {contender.Name}", lost.Select(comparison => comparison.Pending), failure);
+            }
+
+            foreach (var comparison in group.Comparisons.Where(
+                comparison => samples.ContainsKey(comparison.Subject) && (comparison.Against is null || samples.ContainsKey(comparison.Against))))
             {
                 Add(comparison.Answer(samples[comparison.Subject], comparison.Against is { } peer ? samples[peer] : []));
             }

@@ -71,14 +71,14 @@ internal static class BenchmarkCommand
         };
         var serverPeers = new Option<string[]>("--peer")
         {
-            Description = "Area server: compare with this memcached or Redis too. May be given again.",
-            HelpName = "NAME=PATH",
+            Description = "Area server: compare with this memcached or Redis too. PATH can be a command line with {port}. May be given again.",
+            HelpName = "KIND:NAME=PATH",
         };
         serverPeers.Validators.Add(result =>
         {
-            if (result.Tokens.FirstOrDefault(token => !token.Value.Contains('=', StringComparison.Ordinal)) is { } wrong)
+            if (result.Tokens.FirstOrDefault(token => NamedPeer.Parse(token.Value) is null) is { } wrong)
             {
-                result.AddError($"--peer takes NAME=PATH, not '{wrong.Value}'.");
+                result.AddError($"--peer takes memcached:NAME=PATH or redis:NAME=PATH, where PATH can be a command line with {{port}}; not '{wrong.Value}'.");
             }
         });
         var chart = new Option<FileInfo?>("--chart")
@@ -110,7 +110,7 @@ internal static class BenchmarkCommand
                 Folder = parsed.GetValue(folder)?.FullName ?? Path.GetTempPath(),
                 PeersFolder = parsed.GetValue(peers)?.FullName ?? FolderFrom(PeersVariable, root, "../shared/peers/mapdb"),
                 TracesFolder = parsed.GetValue(traces)?.FullName ?? FolderFrom(TracesVariable, root, "../shared/traces"),
-                ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(PeerFrom)],
+                ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(text => NamedPeer.Parse(text)!)],
                 IsRealTime = parsed.GetValue(realTime),
             };
             return Run(Areas.Single(known => known.Name == parsed.GetRequiredValue(area)), settings, parsed.GetValue(json), parsed.GetValue(chart), root);
@@ -184,15 +184,9 @@ internal static class BenchmarkCommand
         var quick = settings.IsQuick ? " --quick" : string.Empty;
         var rounds = settings.Rounds is { } number ? string.Create(CultureInfo.InvariantCulture, $" --rounds {number}") : string.Empty;
         var only = settings.Only is { } text ? $" --only \"{text}\"" : string.Empty;
-        var peers = string.Concat(settings.ServerPeers.Select(peer => $" --peer \"{peer.Key}=...\""));
+        var peers = string.Concat(settings.ServerPeers.Select(peer => $" --peer {(peer.Protocol == WireProtocol.Resp ? "redis" : "memcached")}:{peer.Name}=..."));
         var realTime = settings.IsRealTime ? " --real-time" : string.Empty;
         return $"bench/run {area.Name}{quick}{rounds}{only}{peers}{realTime}";
-    }
-
-    private static KeyValuePair<string, string> PeerFrom(string text)
-    {
-        var parts = text.Split('=', 2);
-        return new KeyValuePair<string, string>(parts[0], parts[1]);
     }
 
     private static string FolderFrom(string variable, string root, string besideRoot) =>

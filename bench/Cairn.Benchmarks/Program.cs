@@ -39,6 +39,11 @@ if (args is [InvalidationCase.Command, .. var hearArguments])
     return InvalidationCase.Serve(hearArguments);
 }
 
+if (args is [EchoServer.Command, .. var echoArguments])
+{
+    return EchoServer.Serve(echoArguments);
+}
+
 if (args is [ReadmeChart.Command])
 {
     return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());

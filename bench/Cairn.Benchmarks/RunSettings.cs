@@ -1,3 +1,5 @@
+using Cairn.Benchmarks.Server;
+
 namespace Cairn.Benchmarks;
 
 /// <summary>The settings of a run.</summary>
@@ -21,8 +23,8 @@ internal sealed record RunSettings
     /// <summary>Gets the folder of the Java peers: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
     public required string PeersFolder { get; init; }
 
-    /// <summary>Gets the servers to compare with besides those of the system, by name and program.</summary>
-    public IReadOnlyList<KeyValuePair<string, string>> ServerPeers { get; init; } = [];
+    /// <summary>Gets the servers to compare with besides those of the system, by kind, name and program.</summary>
+    public IReadOnlyList<NamedPeer> ServerPeers { get; init; } = [];
 
     /// <summary>Gets whether servers and their load have real-time priority while they are measured.</summary>
     public bool IsRealTime { get; init; }

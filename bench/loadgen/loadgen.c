@@ -8,8 +8,8 @@
 //   loadgen -p PORT -k KEYS -S PID -c 50 -d 2        measures
 //
 // The generator must cost less than the servers that it loads. So a batch is a part of a text that was written beforehand, and the
-// generator counts the bytes of a reply without reading them. Every key exists and every value has the same length, so the length
-// of a reply is known. The generator reads only the first byte, which distinguishes an answer from an error.
+// generator counts the bytes of a reply without reading them. Every value has the same length, and every key exists or, with -m, none,
+// so the length of a reply is known. The generator reads only the first byte, which distinguishes an answer from an error.
 //
 // Requests that end within the span count. The kernel's clock of the server's process gives its processor time (user and kernel, all
 // threads) at the beginning and at the end of the span. The result is one line:
@@ -39,8 +39,8 @@
 
 enum protocol { TEXT, META, RESP };
 
-// The number of requests that are written beforehand. A batch can begin at any of them.
-enum { POOL_REQUESTS = 128 * 1024 };
+// The most requests that are written beforehand, and their bytes. A batch can begin at any of them.
+enum { MOST_POOL_REQUESTS = 128 * 1024, MOST_POOL_BYTES = 256 * 1024 * 1024 };
 
 static const uint64_t NS = 1000000000ull;
 static const int REAL_TIME_PRIORITY = 10;
@@ -52,6 +52,7 @@ static struct {
     int connections;
     int depth;
     int is_multiget;
+    int is_miss;
     int keys;
     int value_bytes;
     int set_percent;
@@ -75,6 +76,7 @@ static char *pool;
 static uint32_t *request_at;    // The beginning of each request in the pool, and the end of the last one.
 static uint32_t *reply_at;      // The bytes of all replies before that of a request.
 static int batches;
+static int pool_requests;
 
 static struct connection *connections;
 static uint64_t begins_at;
@@ -147,6 +149,8 @@ static int write_value_line(char *to, unsigned key)
 
 static int write_get_reply(char *to, unsigned key)
 {
+    if (options.is_miss)
+        return sprintf(to, options.protocol == RESP ? "$-1\r\n" : options.protocol == META ? "EN\r\n" : "END\r\n");
     int length = write_value_line(to, key);
     memcpy(to + length, value, options.value_bytes);
     length += options.value_bytes;
@@ -161,10 +165,11 @@ static void write_pool(void)
     uint32_t request = 0, reply = 0;
     int get_reply = write_get_reply(scratch, 0);
     size_t request_bytes = 64 + (options.set_percent > 0 ? options.value_bytes + 64 : 0);
-    pool = malloc(POOL_REQUESTS * request_bytes);
-    request_at = malloc((POOL_REQUESTS + 1) * sizeof *request_at);
-    reply_at = malloc((POOL_REQUESTS + 1) * sizeof *reply_at);
-    batches = options.is_multiget ? POOL_REQUESTS / options.depth : POOL_REQUESTS;
+    pool_requests = MOST_POOL_REQUESTS * request_bytes > MOST_POOL_BYTES ? MOST_POOL_BYTES / request_bytes : MOST_POOL_REQUESTS;
+    pool = malloc(pool_requests * request_bytes);
+    request_at = malloc((pool_requests + 1) * sizeof *request_at);
+    reply_at = malloc((pool_requests + 1) * sizeof *reply_at);
+    batches = options.is_multiget ? pool_requests / options.depth : pool_requests;
     for (int i = 0; i < batches; i++) {
         request_at[i] = request;
         reply_at[i] = reply;
@@ -179,7 +184,7 @@ static void write_pool(void)
             continue;
         }
 
-        unsigned key = next_random() % options.keys;
+        unsigned key = next_random() % options.keys + (options.is_miss ? options.keys : 0);
         if ((int)(next_random() % 100) < options.set_percent) {
             request += write_set(pool + request, key);
             reply += set_reply_bytes();
@@ -267,7 +272,7 @@ static void note_received(struct connection *connection, const char *bytes, uint
     if (connection->is_first) {
         connection->is_first = 0;
         int is_answer = options.protocol == RESP ? *bytes == '$' || *bytes == '+'
-            : options.protocol == META ? *bytes == 'V' : *bytes == 'V' || *bytes == 'S';
+            : options.is_miss ? *bytes == 'E' : options.protocol == META ? *bytes == 'V' : *bytes == 'V' || *bytes == 'S';
         failures += !is_answer;
     }
     if (count > connection->awaited) {
@@ -542,16 +547,16 @@ static void schedule(int policy)
 
 static void usage(void)
 {
-    fputs("usage: loadgen (-p PORT | -U PATH) [-R | -M] [-G] [-L] [-c CONNECTIONS] [-P DEPTH] [-s SET_PERCENT] [-k KEYS]\n"
+    fputs("usage: loadgen (-p PORT | -U PATH) [-R | -M] [-G] [-m] [-L] [-c CONNECTIONS] [-P DEPTH] [-s SET_PERCENT] [-k KEYS]\n"
           "               [-v VALUE_BYTES] [-d SECONDS] [-w WARM_SECONDS] [-S SERVER_PID] [-F] [-E]\n"
-          "  -R RESP  -M meta gets  -G one get of DEPTH keys  -L set every key and end  -F real-time priority  -E epoll\n", stderr);
+          "  -R RESP  -M meta gets  -G one get of DEPTH keys  -m gets of missing keys  -L set every key and end  -F real-time priority  -E epoll\n", stderr);
     exit(2);
 }
 
 int main(int count, char **arguments)
 {
     int is_load = 0, is_epoll = 0;
-    for (int option; (option = getopt(count, arguments, "p:U:c:P:s:k:v:d:w:S:RMGLFE")) != -1;) {
+    for (int option; (option = getopt(count, arguments, "p:U:c:P:s:k:v:d:w:S:RMGmLFE")) != -1;) {
         switch (option) {
         case 'p': options.port = atoi(optarg); break;
         case 'U': options.unix_path = optarg; break;
@@ -566,6 +571,7 @@ int main(int count, char **arguments)
         case 'R': options.protocol = RESP; break;
         case 'M': options.protocol = META; break;
         case 'G': options.is_multiget = 1; break;
+        case 'm': options.is_miss = 1; break;
         case 'L': is_load = 1; break;
         case 'F': options.is_real_time = 1; break;
         case 'E': is_epoll = 1; break;

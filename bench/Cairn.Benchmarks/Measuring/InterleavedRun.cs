@@ -13,10 +13,15 @@ internal static class InterleavedRun
     private static readonly TimeSpan CompilerPause = TimeSpan.FromMilliseconds(150);
 
     /// <summary>Returns each contender's samples in the order of the rounds.</summary>
+    /// <param name="contenders">The contenders.</param>
+    /// <param name="rounds">How often each is measured.</param>
+    /// <param name="reportProgress">Receives what is being done.</param>
+    /// <param name="failed">Receives a contender that fails. The run continues without it. Without this parameter, the run fails.</param>
     public static IReadOnlyDictionary<IContender, IReadOnlyList<Sample>> Run(
-        IReadOnlyList<IContender> contenders, int rounds, Action<string> reportProgress)
+        IReadOnlyList<IContender> contenders, int rounds, Action<string> reportProgress, Action<IContender, Exception>? failed = null)
     {
-        WarmUp(contenders, reportProgress);
+        var broken = new HashSet<IContender>();
+        WarmUp(contenders, reportProgress, Try);
 
         var samples = contenders.ToDictionary(contender => contender, _ => new List<Sample>(rounds));
         for (var round = 0; round < rounds; round++)
@@ -25,14 +30,32 @@ internal static class InterleavedRun
             {
                 var contender = contenders[(round + turn) % contenders.Count];
                 reportProgress($"round {round + 1} of {rounds}, {contender.Name}");
-                samples[contender].Add(contender.Measure(round));
+                Try(contender, () => samples[contender].Add(contender.Measure(round)));
             }
         }
 
-        return samples.ToDictionary(pair => pair.Key, pair => (IReadOnlyList<Sample>)pair.Value);
+        return samples.Where(pair => !broken.Contains(pair.Key)).ToDictionary(pair => pair.Key, pair => (IReadOnlyList<Sample>)pair.Value);
+
+        void Try(IContender contender, Action act)
+        {
+            if (broken.Contains(contender))
+            {
+                return;
+            }
+
+            try
+            {
+                act();
+            }
+            catch (Exception failure) when (failed is not null && failure is not OutOfMemoryException)
+            {
+                broken.Add(contender);
+                failed(contender, failure);
+            }
+        }
     }
 
-    private static void WarmUp(IReadOnlyList<IContender> contenders, Action<string> reportProgress)
+    private static void WarmUp(IReadOnlyList<IContender> contenders, Action<string> reportProgress, Action<IContender, Action> attempt)
     {
         for (var pass = 0; pass < MostWarmUpPasses; pass++)
         {
@@ -40,7 +63,7 @@ internal static class InterleavedRun
             foreach (var contender in contenders)
             {
                 reportProgress($"warm-up {pass + 1}, {contender.Name}");
-                contender.WarmUp();
+                attempt(contender, contender.WarmUp);
             }
 
             Thread.Sleep(CompilerPause);

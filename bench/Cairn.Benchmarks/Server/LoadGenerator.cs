@@ -39,8 +39,8 @@ internal sealed class LoadGenerator
     }
 
     /// <summary>Sets every key and reads some of them.</summary>
-    public void SetKeys(ServerAddress server, WireProtocol protocol, int keys) =>
-        Run([.. Where(server), .. Dialect(protocol), "-L", "-k", Text(keys)]);
+    public void SetKeys(ServerAddress server, WireProtocol protocol, int keys, int valueBytes = 100) =>
+        Run([.. Where(server), .. Dialect(protocol), "-L", "-k", Text(keys), "-v", Text(valueBytes)]);
 
     /// <summary>Loads a server without measuring. The load runs at ordinary priority, so that the server's compiler also gets time on the
     /// server's core.</summary>
@@ -57,11 +57,16 @@ internal sealed class LoadGenerator
         List<string> arguments =
         [
             .. Where(server.Address), .. Dialect(protocol), "-S", Text(server.Id), "-k", Text(keys), "-c", Text(workload.Connections),
-            "-P", Text(workload.Depth), "-s", Text(workload.SetPercent), "-d", seconds.ToString(CultureInfo.InvariantCulture),
+            "-P", Text(workload.Depth), "-s", Text(workload.SetPercent), "-v", Text(workload.ValueBytes), "-d", seconds.ToString(CultureInfo.InvariantCulture),
         ];
         if (workload.IsMultiget)
         {
             arguments.Add("-G");
+        }
+
+        if (workload.IsMiss)
+        {
+            arguments.Add("-m");
         }
 
         if (workload.IsMeta)

@@ -14,15 +14,20 @@ internal sealed class ServerArea : IArea
 
     private static readonly (Workload Workload, WorkloadGoals Goals)[] _workloads =
     [
-        (new Workload("get, 50 connections", 50, 1), new WorkloadGoals(1.3) { Fallback = 1, Redis = 1.35, Garnet = 1.8, Named = 1.35 }),
-        (new Workload("get, 500 connections", 500, 1), new WorkloadGoals(1.25) { Fallback = 1, Redis = 1.3, Garnet = 2.2, Named = 1.25 }),
-        (new Workload("get, pipeline 16", 50, 16), new WorkloadGoals(8) { Fallback = 6, Redis = 1.8, Garnet = 1.6, Named = 1.5 }),
-        (new Workload("90/10 get/set, pipeline 16", 50, 16) { SetPercent = 10 },
-            new WorkloadGoals(8) { Fallback = 6, Redis = 1.8, Garnet = 1.7, Named = 1.4 }),
-        (new Workload("get, pipeline 100", 50, 100), new WorkloadGoals(13) { Fallback = 10, Redis = 2, Garnet = 1.3, Named = 1.5 }),
-        (new Workload("multiget of 100", 50, 100) { IsMultiget = true }, new WorkloadGoals(1.9) { Fallback = 1.5, Named = 1.8 }),
-        (new Workload("meta get, pipeline 16", 50, 16) { IsMeta = true }, new WorkloadGoals(1.7) { Fallback = 1.3, Named = 1.7 }),
-        (new Workload("get, Unix socket", 50, 1) { IsUnix = true }, new WorkloadGoals(1.4) { Redis = 1.4, Named = 1.4 }),
+        (new Workload("get, 50 connections", 50, 1), new WorkloadGoals(1) { Fallback = 1, Echo = 0.95 }),
+        (new Workload("get, 500 connections", 500, 1), new WorkloadGoals(1) { Fallback = 1, Echo = 0.95 }),
+        (new Workload("get, misses", 50, 1) { IsMiss = true }, new WorkloadGoals(1)),
+        (new Workload("get, 1 KiB", 50, 1) { ValueBytes = 1 << 10 }, new WorkloadGoals(1)),
+        (new Workload("get, 16 KiB", 50, 1) { ValueBytes = 16 << 10 }, new WorkloadGoals(1)),
+        (new Workload("get, pipeline 16", 50, 16), new WorkloadGoals(1.6) { Fallback = 1 }),
+        (new Workload("get, misses, pipeline 16", 50, 16) { IsMiss = true }, new WorkloadGoals(1.6)),
+        (new Workload("get, 1 KiB, pipeline 16", 50, 16) { ValueBytes = 1 << 10 }, new WorkloadGoals(1.6)),
+        (new Workload("90/10 get/set, pipeline 16", 50, 16) { SetPercent = 10 }, new WorkloadGoals(1.6) { Fallback = 1 }),
+        (new Workload("50/50 get/set, pipeline 16", 50, 16) { SetPercent = 50 }, new WorkloadGoals(1.6)),
+        (new Workload("get, pipeline 100", 50, 100), new WorkloadGoals(1.3) { Fallback = 1 }),
+        (new Workload("multiget of 100", 50, 100) { IsMultiget = true }, new WorkloadGoals(2.5) { Fallback = 1 }),
+        (new Workload("meta get, pipeline 16", 50, 16) { IsMeta = true }, new WorkloadGoals(1.6) { Fallback = 1 }),
+        (new Workload("get, Unix socket", 50, 1) { IsUnix = true }, new WorkloadGoals(1)),
     ];
 
     public string Name => "server";
@@ -43,6 +48,7 @@ internal sealed class ServerArea : IArea
             peers.Add(new Peer(PeerKind.ReadyToRun, other));
         }
 
+        peers.Add(new Peer(PeerKind.Echo, new EchoProgram(runtimeFolder)));
         IReadOnlyList<CairnServerProgram> fallbacks = run.Settings.IsQuick ? [Cairn("epoll", "epoll")] : [Cairn("epoll", "epoll"), Cairn("sockets", "sockets")];
         foreach (var (workload, goals) in _workloads)
         {
@@ -86,7 +92,8 @@ internal sealed class ServerArea : IArea
             foreach (var protocol in Enum.GetValues<WireProtocol>().Where(workload.Speaks))
             {
                 var contenders = peers
-                    .Where(peer => (peer.Program.Protocol == protocol || peer.Kind == PeerKind.ReadyToRun) && !(workload.IsUnix && peer.Program is GarnetProgram))
+                    .Where(peer => (peer.Program.Protocol == protocol || peer.Kind == PeerKind.ReadyToRun)
+                        && !(workload.IsUnix && peer.Program is GarnetProgram or CommandProgram) && (peer.Kind != PeerKind.Echo || goals.Echo is not null))
                     .Select(peer => (peer.Kind, Contender: group.MakePeer(() => Contend(peer.Program, protocol))))
                     .Where(peer => peer.Contender is not null)
                     .ToList();
@@ -99,7 +106,7 @@ internal sealed class ServerArea : IArea
                 foreach (var (kind, contender) in contenders)
                 {
                     group.Compare(workload.Name, subject, contender, kind.GoalOf(goals), Quantity.CpuThroughput);
-                    var latency = kind == PeerKind.ReadyToRun ? null : Goal.AtMost(1);
+                    var latency = kind is PeerKind.ReadyToRun or PeerKind.Echo ? null : Goal.AtMost(1);
                     group.Compare(workload.Name + ", p50", subject, contender, latency, Quantity.MedianLatency);
                     group.Compare(workload.Name + ", p99", subject, contender, latency, Quantity.TailLatency);
                 }
@@ -118,7 +125,7 @@ internal sealed class ServerArea : IArea
             ServerContender Contend(ServerProgram program, WireProtocol protocol)
             {
                 run.Log.Progress($"{workload.Name}: starting {program.Name}");
-                _ = fleet.Get(program, protocol, workload.IsUnix); // Starts now, while the peer can still be left out.
+                _ = fleet.Get(program, protocol, workload); // Starts now, while the peer can still be left out.
                 return new ServerContender(fleet, program, protocol, workload, run.Settings.IsQuick ? QuickSeconds : FullSeconds);
             }
         });
@@ -128,11 +135,11 @@ internal sealed class ServerArea : IArea
     {
         var peers = new List<Peer>();
         Find(PeerKind.Memcached, ServerPeers.Memcached);
-        Find(PeerKind.Redis, ServerPeers.Redis);
-        Find(PeerKind.Garnet, () => ServerPeers.Garnet(run.Settings.Root, runtimeFolder));
-        foreach (var (name, path) in run.Settings.ServerPeers)
+        Find(PeerKind.Other, ServerPeers.Redis);
+        Find(PeerKind.Other, () => ServerPeers.Garnet(run.Settings.Root, runtimeFolder));
+        foreach (var peer in ServerPeers.Fetched(run.Settings.Root).Concat(run.Settings.ServerPeers))
         {
-            Find(PeerKind.Named, () => ServerPeers.Named(name, path));
+            Find(peer.Protocol == WireProtocol.Memcached && !peer.Command.Contains("{port}", StringComparison.Ordinal) ? PeerKind.Memcached : PeerKind.Other, () => ServerPeers.Named(peer));
         }
 
         return peers;
@@ -156,12 +163,14 @@ internal sealed class ServerArea : IArea
 /// <summary>The kind of a peer, which decides the goal.</summary>
 internal enum PeerKind
 {
+    /// <summary>With this one, the event loops for machines without io_uring are compared, too.</summary>
     Memcached,
-    Redis,
-    Garnet,
 
-    /// <summary>A server that the command line names.</summary>
-    Named,
+    /// <summary>Redis, its kin, and servers that the command line names.</summary>
+    Other,
+
+    /// <summary>A server on the same engine that executes nothing.</summary>
+    Echo,
 
     /// <summary>This server, compiled ahead of time by ReadyToRun and again at run time. The subject is the native binary then.</summary>
     ReadyToRun,
@@ -174,11 +183,9 @@ internal static class PeerKinds
     {
         double? bound = kind switch
         {
-            PeerKind.Memcached => goals.Memcached,
-            PeerKind.Redis => goals.Redis,
-            PeerKind.Garnet => goals.Garnet,
+            PeerKind.Echo => goals.Echo,
             PeerKind.ReadyToRun => 0.97,
-            _ => goals.Named,
+            _ => goals.Peer,
         };
         return bound is { } least ? Goal.AtLeast(least) : null;
     }

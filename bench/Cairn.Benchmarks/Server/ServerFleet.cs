@@ -7,18 +7,22 @@ namespace Cairn.Benchmarks.Server;
 // nothing, and each server has worked for a while when it is measured.
 internal sealed class ServerFleet(LoadGenerator generator, string folder, int keys) : IDisposable
 {
-    private readonly Dictionary<(ServerProgram, WireProtocol, bool IsUnix), ServerProcess> _running = [];
+    private readonly Dictionary<(ServerProgram, WireProtocol, bool IsUnix, int ValueBytes), ServerProcess> _running = [];
     private readonly Dictionary<ServerProgram, string> _broken = [];
+
+    private const int MostValueBytes = 200_000_000;
 
     public LoadGenerator Generator => generator;
 
-    public int Keys => keys;
+    /// <summary>Returns the number of keys of a workload. The values of one server take at most 200 MB.</summary>
+    public int KeysOf(Workload workload) => Math.Min(keys, MostValueBytes / workload.ValueBytes);
 
-    /// <summary>Returns a server with all keys set; starts it if necessary.</summary>
+    /// <summary>Returns a server with all keys of a workload set; starts it if necessary.</summary>
     /// <exception cref="PeerUnavailableException">It cannot be started.</exception>
-    public ServerProcess Get(ServerProgram program, WireProtocol protocol, bool isUnix)
+    public ServerProcess Get(ServerProgram program, WireProtocol protocol, Workload workload)
     {
-        if (_running.TryGetValue((program, protocol, isUnix), out var running))
+        var place = (program, protocol, workload.IsUnix, workload.ValueBytes);
+        if (_running.TryGetValue(place, out var running))
         {
             return running;
         }
@@ -31,9 +35,13 @@ internal sealed class ServerFleet(LoadGenerator generator, string folder, int ke
         try
         {
             var home = Path.Combine(folder, _running.Count.ToString(CultureInfo.InvariantCulture));
-            var server = ServerProcess.Start(program, protocol, home, isUnix);
-            _running.Add((program, protocol, isUnix), server);
-            generator.SetKeys(server.Address, protocol, keys);
+            var server = ServerProcess.Start(program, protocol, home, workload.IsUnix);
+            _running.Add(place, server);
+            if (program is not EchoProgram)
+            {
+                generator.SetKeys(server.Address, protocol, KeysOf(workload), workload.ValueBytes);
+            }
+
             return server;
         }
         catch (Exception failure) when (failure is InvalidOperationException or System.ComponentModel.Win32Exception)
@@ -66,16 +74,16 @@ internal sealed class ServerContender(
         if (!_isWarm)
         {
             _isWarm = true;
-            fleet.Generator.WarmUp(Server(), protocol, workload, fleet.Keys, seconds);
+            fleet.Generator.WarmUp(Server(), protocol, workload, fleet.KeysOf(workload), seconds);
         }
     }
 
-    public Sample Measure(int round) => fleet.Generator.Measure(Server(), protocol, workload, fleet.Keys, seconds).ToSample();
+    public Sample Measure(int round) => fleet.Generator.Measure(Server(), protocol, workload, fleet.KeysOf(workload), seconds).ToSample();
 
     public void Dispose()
     {
         // The fleet owns the server.
     }
 
-    private ServerProcess Server() => fleet.Get(program, protocol, workload.IsUnix);
+    private ServerProcess Server() => fleet.Get(program, protocol, workload);
 }

@@ -1,13 +1,30 @@
 using System.ComponentModel;
 using System.Diagnostics;
+using System.Text.RegularExpressions;
 using Cairn.Benchmarks.Measuring;
 
 namespace Cairn.Benchmarks.Server;
 
+/// <summary>A server that the command line names.</summary>
+/// <param name="Protocol">The protocol that it speaks.</param>
+/// <param name="Name">Its name in reports.</param>
+/// <param name="Command">The path of a program with the options of memcached or Redis, or a command line with {port}.</param>
+internal sealed record NamedPeer(WireProtocol Protocol, string Name, string Command)
+{
+    /// <summary>Reads KIND:NAME=COMMAND; returns <see langword="null"/> for another text.</summary>
+    public static NamedPeer? Parse(string text)
+    {
+        var match = Regex.Match(text, "^(memcached|redis):([^=]+)=(.+)$", RegexOptions.Singleline);
+        return match.Success
+            ? new NamedPeer(match.Groups[1].Value == "redis" ? WireProtocol.Resp : WireProtocol.Memcached, match.Groups[2].Value, match.Groups[3].Value)
+            : null;
+    }
+}
+
 /// <summary>Finds the servers to compare with.</summary>
 internal static class ServerPeers
 {
-    private const string GarnetVersion = "2.2.5";
+    private const string GarnetVersion = "2.2.8";
 
     /// <summary>Returns the memcached of this system.</summary>
     /// <exception cref="PeerUnavailableException">memcached is not installed.</exception>
@@ -40,15 +57,43 @@ internal static class ServerPeers
         return new GarnetProgram($"{Name} {GarnetVersion}", program, runtimeFolder);
     }
 
-    /// <summary>Returns a program that the command line names. Its version text tells what kind of server it is.</summary>
-    /// <exception cref="PeerUnavailableException">It cannot be run, or is neither memcached nor a Redis.</exception>
-    public static ServerProgram Named(string name, string path) =>
-        Recognize(name, path) switch
+    /// <summary>Returns the servers that bench/fetch-peers has built below the repository's folder for results of builds.</summary>
+    public static IEnumerable<NamedPeer> Fetched(string root) =>
+        from peer in new[] { ("memcached", "memcached", WireProtocol.Memcached), ("Redis", "redis-server", WireProtocol.Resp), ("Valkey", "valkey-server", WireProtocol.Resp) }
+        let path = Path.Combine(root, "artifacts", "peers", peer.Item2)
+        where File.Exists(path)
+        select new NamedPeer(peer.Item3, peer.Item1, path);
+
+    /// <summary>Returns a server that the command line names.</summary>
+    /// <exception cref="PeerUnavailableException">It cannot be run, or is of another kind.</exception>
+    public static ServerProgram Named(NamedPeer peer)
+    {
+        if (peer.Command.Contains("{port}", StringComparison.Ordinal))
         {
-            MemcachedProgram memcached => memcached with { Name = name },
-            RedisProgram redis => redis with { Name = name },
-            _ => throw new PeerUnavailableException(name, $"'{path}' cannot be run, or says neither that it is memcached nor that it is a Redis."),
-        };
+            var words = peer.Command.Split(' ', StringSplitOptions.RemoveEmptyEntries);
+            return new CommandProgram($"{peer.Name} {VersionOf(peer.Name, words[0])}".TrimEnd(), words[0], peer.Protocol, words[1..]);
+        }
+
+        var version = VersionOf(peer.Name, peer.Command);
+        var name = $"{peer.Name} {version}".TrimEnd();
+        return peer.Protocol == WireProtocol.Memcached ? new MemcachedProgram(name, peer.Command) : new RedisProgram(name, peer.Command);
+    }
+
+    // The first number with dots in what a program says of its version; empty if there is none.
+    private static string VersionOf(string name, string path)
+    {
+        try
+        {
+            return VersionIn(Run(path, "--version").Output);
+        }
+        catch (Win32Exception failure)
+        {
+            throw new PeerUnavailableException(name, $"'{path}' cannot be run: {failure.Message}", failure);
+        }
+    }
+
+    /// <summary>Returns the first number with dots in a text; an empty text if there is none.</summary>
+    public static string VersionIn(string text) => Regex.Match(text, @"\d+(\.\d+)+[\w.-]*").Value;
 
     /// <summary>Recognises a server by its version text; returns <see langword="null"/> for an unknown program.</summary>
     public static ServerProgram? Recognize(string name, string path, string versionText)

@@ -59,7 +59,8 @@ internal sealed record MemcachedProgram(string Name, string Path) : ServerProgra
 
     public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
     [
-        "-t", "1", "-m", "1024", "-c", "10000", .. _user,
+        // -R: the requests of one connection that are served at once. The default of 20 would interrupt every long pipeline.
+        "-t", "1", "-m", "1024", "-c", "10000", "-R", "1000", .. _user,
         .. address.UnixPath is { } path ? (string[])["-s", path] : ["-l", "127.0.0.1", "-p", Text(address.Port), "-U", "0"],
     ];
 }
@@ -86,4 +87,26 @@ internal sealed record GarnetProgram(string Name, string Path, string RuntimeFol
 
     public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
         ["--bind", "127.0.0.1", "--port", Text(address.Port), "--memory", "2g", "--index", "256m"];
+}
+
+/// <summary>A server that the command line of the benchmark starts by a command line of its own.</summary>
+/// <param name="Name">The name in reports.</param>
+/// <param name="Path">The program.</param>
+/// <param name="Protocol">The protocol that it speaks.</param>
+/// <param name="Words">Its arguments, in which {port} stands for its port and {folder} for a folder of its own.</param>
+internal sealed record CommandProgram(string Name, string Path, WireProtocol Protocol, IReadOnlyList<string> Words) : ServerProgram(Name, Path, Protocol)
+{
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
+        address.UnixPath is null
+            ? [.. Words.Select(word => word.Replace("{port}", Text(address.Port), StringComparison.Ordinal).Replace("{folder}", folder, StringComparison.Ordinal))]
+            : throw new InvalidOperationException("its command line has no Unix socket.");
+}
+
+/// <summary>A server on the same engine that does nothing but read lines and send as many replies of the expected length.</summary>
+/// <param name="RuntimeFolder">The folder of the .NET runtime.</param>
+internal sealed record EchoProgram(string RuntimeFolder)
+    : ServerProgram("echo on Cairn's engine", System.IO.Path.Combine(RuntimeFolder, "dotnet"), WireProtocol.Memcached)
+{
+    public override IReadOnlyList<string> Arguments(ServerAddress address, WireProtocol protocol, string folder) =>
+        [System.IO.Path.Combine(AppContext.BaseDirectory, "Cairn.Benchmarks.dll"), EchoServer.Command, Text(address.Port)];
 }

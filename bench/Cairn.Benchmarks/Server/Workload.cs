@@ -16,6 +16,12 @@ internal sealed record Workload(string Name, int Connections, int Depth)
     /// <summary>Gets the percentage of requests that set.</summary>
     public int SetPercent { get; init; }
 
+    /// <summary>Gets the length of every value.</summary>
+    public int ValueBytes { get; init; } = 100;
+
+    /// <summary>Gets whether no requested key exists.</summary>
+    public bool IsMiss { get; init; }
+
     /// <summary>Gets whether one request names all keys; memcached's protocol only.</summary>
     public bool IsMultiget { get; init; }
 
@@ -29,16 +35,14 @@ internal sealed record Workload(string Name, int Connections, int Depth)
     public bool Speaks(WireProtocol protocol) => protocol == WireProtocol.Memcached || !(IsMultiget || IsMeta);
 }
 
-/// <summary>The required operations per second of processor time, as a multiple of a peer's.</summary>
-internal sealed record WorkloadGoals(double Memcached)
+/// <summary>The required operations per second of processor time, as a multiple of those of each peer.</summary>
+/// <param name="Peer">The goal against every other server.</param>
+internal sealed record WorkloadGoals(double Peer)
 {
     /// <summary>Gets the goal, against memcached, of the event loop for machines without io_uring.</summary>
     public double? Fallback { get; init; }
 
-    public double? Redis { get; init; }
-
-    public double? Garnet { get; init; }
-
-    /// <summary>Gets the goal against servers that the command line names, usually newer ones.</summary>
-    public double Named { get; init; }
+    /// <summary>Gets the goal against a server on the same engine that answers without reading the request; <see langword="null"/> measures no such
+    /// server.</summary>
+    public double? Echo { get; init; }
 }

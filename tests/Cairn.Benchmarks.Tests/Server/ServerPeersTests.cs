@@ -44,13 +44,52 @@ public class ServerPeersTests
         Assert.Contains("socket", redis.Arguments(new ServerAddress(0, "socket"), WireProtocol.Resp, "files"));
     }
 
+    [Theory]
+    [InlineData("memcached:mine=/opt/memcached", "Memcached", "mine", "/opt/memcached")]
+    [InlineData("redis:Valkey=valkey-server", "Resp", "Valkey", "valkey-server")]
+    [InlineData("memcached:other one=/opt/other -p {port} --name a=b", "Memcached", "other one", "/opt/other -p {port} --name a=b")]
+    public void Named_peer_says_its_kind_its_name_and_its_program(string text, string protocol, string name, string command) =>
+        Assert.Equal(new NamedPeer(Enum.Parse<WireProtocol>(protocol), name, command), NamedPeer.Parse(text));
+
+    [Theory]
+    [InlineData("mine=/opt/memcached")]
+    [InlineData("garnet:mine=/opt/garnet")]
+    [InlineData("memcached:=/opt/memcached")]
+    [InlineData("memcached:mine=")]
+    [InlineData("memcached:mine")]
+    [InlineData("")]
+    public void Other_texts_name_no_peer(string text) => Assert.Null(NamedPeer.Parse(text));
+
+    [Theory]
+    [InlineData("memcached 1.6.45", "1.6.45")]
+    [InlineData("Valkey server v=9.1.2 sha=00000000:0 malloc=jemalloc-5.3.0", "9.1.2")]
+    [InlineData("other server, version 1.3-beta (built 2026-01-01)", "1.3-beta")]
+    [InlineData("no number", "")]
+    public void Version_of_a_peer_is_the_first_number_with_dots(string text, string version) => Assert.Equal(version, ServerPeers.VersionIn(text));
+
+    [Fact]
+    public void Command_line_gets_the_port_and_a_folder()
+    {
+        var program = new CommandProgram("other", "/opt/other", WireProtocol.Memcached, ["-p", "{port}", "--dir={folder}"]);
+
+        Assert.Equal(["-p", "4711", "--dir=files"], program.Arguments(new ServerAddress(4711), WireProtocol.Memcached, "files"));
+        Assert.Throws<InvalidOperationException>(() => program.Arguments(new ServerAddress(0, "socket"), WireProtocol.Memcached, "files"));
+    }
+
+    [Fact]
+    public void Named_program_that_is_missing_is_an_error_with_its_path()
+    {
+        var unavailable = Assert.Throws<Cairn.Benchmarks.Measuring.PeerUnavailableException>(
+            () => ServerPeers.Named(new NamedPeer(WireProtocol.Memcached, "mine", "/nowhere/memcached")));
+
+        Assert.Contains("'/nowhere/memcached' cannot be run", unavailable.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Goal_depends_on_why_a_peer_is_there()
     {
-        var goals = new WorkloadGoals(8) { Redis = 1.8, Named = 1.5 };
+        var goals = new WorkloadGoals(1.6) { Echo = 0.95 };
 
-        Assert.Equal(
-            [8, 1.8, null, 1.5, 0.97],
-            Enum.GetValues<PeerKind>().Select(kind => kind.GoalOf(goals)?.Bound));
+        Assert.Equal([1.6, 1.6, 0.95, 0.97], Enum.GetValues<PeerKind>().Select(kind => kind.GoalOf(goals)?.Bound));
     }
 }

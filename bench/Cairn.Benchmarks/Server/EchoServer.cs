@@ -5,7 +5,7 @@ using Cairn.Server.Listening;
 
 namespace Cairn.Benchmarks.Server;
 
-// Answers each line with the same value, in memcached's text protocol, on the engine of Cairn's server with one worker. What a get costs more than this
+// Answers each line with the same value, in memcached's text protocol, on the engine of Cairn's server with one worker. The difference between a get and this
 // is the cost of the protocol and of the store. The rest is the cost of the kernel and the engine.
 internal static class EchoServer
 {

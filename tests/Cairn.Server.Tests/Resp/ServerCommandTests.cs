@@ -174,7 +174,7 @@ public class ServerCommandTests
         using var host = new RespHost();
         RespClient client = host.Connect();
 
-        client.Run("CLIENT PAUSE 1", "GET a");
+        client.Run("CLIENT PAUSE 500", "GET a");
 
         Assert.True(SpinWait.SpinUntil(() => client.IsResumed, TimeSpan.FromSeconds(30)));
         Assert.Equal("$-1\r\n", client.Send(""));

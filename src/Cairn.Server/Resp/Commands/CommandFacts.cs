@@ -2,7 +2,7 @@ using System.Collections.Frozen;
 
 namespace Cairn.Server.Resp.Commands;
 
-// What COMMAND INFO, COMMAND LIST and COMMAND GETKEYSANDFLAGS tell of commands besides their properties: the categories of access, and how
+// The parts of the replies to COMMAND INFO, COMMAND LIST and COMMAND GETKEYSANDFLAGS that are not in the table of commands: the categories of access, and how
 // a command uses its keys. The words and their order are those of Redis.
 internal static class CommandFacts
 {

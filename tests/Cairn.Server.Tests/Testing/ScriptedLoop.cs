@@ -136,8 +136,6 @@ internal sealed unsafe class ScriptedLoop : IoLoop
 
         public override IPEndPoint? Local => null;
 
-        public override int Descriptor => -1;
-
         public override void Start()
         {
         }

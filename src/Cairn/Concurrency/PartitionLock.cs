@@ -13,7 +13,7 @@ internal enum LockOutcome
     Taken,
 
     /// <summary>Taken over from a dead owner. The partition must be recovered before any other use.</summary>
-    Stolen,
+    TakenOver,
 }
 
 // The lock of a partition: one word in the file, shared by threads and processes. The log has two such words (Storage.LogBlock).
@@ -190,7 +190,7 @@ internal sealed unsafe class PartitionLock
                 if (Interlocked.CompareExchange(ref *lockWord, Take(word, _owners.Slot), word) == word)
                 {
                     ProtocolHook.Reach(ProtocolStep.LockTakenOver);
-                    return LockOutcome.Stolen;
+                    return LockOutcome.TakenOver;
                 }
 
                 continue;

@@ -35,21 +35,23 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            byte* target;
-            while ((target = _log.TryReserve(partition, PartitionBlock.LogMain, bytes)) is null)
+            WriteOperation.Begin(out WriteOperation write, key, WriteCondition.Always, expectedVersion: 0);
+            write.Partition = partition;
+            write.Bytes = bytes;
+            write.Log = PartitionBlock.LogMain;
+            while ((write.Target = _log.TryReserve(partition, write.Log, bytes)) is null)
             {
-                if (!OpenSegment(partition, key.Place.Partition, PartitionBlock.LogMain, bytes))
+                if (!OpenSegment(partition, key.Place.Partition, write.Log, bytes))
                 {
                     Leave(partition);
                     return WriteStatus.NoRoom;
                 }
             }
 
-            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            PublishOutcome outcome = TryPublishLocked(
-                partition, key, content, bytes, isFound, old, restsOnOld: false, PartitionBlock.LogMain, target, out _);
+            Find(ref write);
+            WriteStatus status = TryPublishLocked(ref write, content);
             Leave(partition);
-            return outcome == PublishOutcome.NoSlot ? WriteStatus.NoRoom : WriteStatus.Stored;
+            return status == NoSlot ? WriteStatus.NoRoom : WriteStatus.Stored;
         }
         catch
         {

@@ -7,18 +7,6 @@ using Cairn.Storage;
 
 namespace Cairn.Engine;
 
-/// <summary>The result of an attempt to publish a written entry.</summary>
-internal enum PublishOutcome
-{
-    Published,
-
-    /// <summary>The old entry was retracted without the lock (W4), or it is damaged and is removed now.</summary>
-    Retracted,
-
-    /// <summary>The index has no room for the key, because all entries in the key's buckets are kept.</summary>
-    NoSlot,
-}
-
 // Writes kept entries. They go to the keep log, within a hard budget, and never at the cost of the old value.
 //
 // Under the lock, a write that finds no room returns NoRoom and changes nothing. Without the lock, the engine then looks for room in other
@@ -94,10 +82,11 @@ internal sealed unsafe partial class StoreEngine
         return _evictor.TryMakeRoomToKeep(partition, number, bytes);
     }
 
-    private bool IsWithinBudget(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, long bytes)
+    private bool IsWithinBudget(in WriteOperation write)
     {
-        long replaced = isFound && !EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, key.Collection) ? old.Entry.PaddedBytes : 0;
-        return !AreBudgetsKept || _budgets.Allows(key.Collection, bytes - replaced);
+        EntryView old = write.Old.Entry;
+        bool isReplaced = write.IsFound && !EntryAccounting.IsCleared(Memory, write.Partition, old.Version, write.Key.Collection);
+        return !AreBudgetsKept || _budgets.Allows(write.Key.Collection, write.Bytes - (isReplaced ? old.PaddedBytes : 0));
     }
 
     // Runs without a lock: a segment of any partition can become free, and any partition can contain expired entries.

@@ -28,8 +28,16 @@ internal sealed unsafe partial class StoreEngine
     private WriteStatus WriteLarge(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
-        return WriteStreamed(
-            key, content, (int)content.ValueBytes, content, CopyParts, condition, expectedVersion, out version);
+        int attempt = 0;
+        WriteStatus status;
+        do
+        {
+            status = WriteStreamed(
+                key, content, (int)content.ValueBytes, content, CopyParts, condition, expectedVersion, out version);
+        }
+        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, condition, ref attempt));
+
+        return status;
     }
 
     /// <summary>Writes an entry whose value <paramref name="writer"/> writes to its place. The writer is called once, without a lock.</summary>
@@ -41,6 +49,8 @@ internal sealed unsafe partial class StoreEngine
         version = 0;
         EntryFields fields = content.FieldsFor(key.Collection);
         long bytes = EntryView.SizeOf(fields, key.Length, valueBytes);
+        WriteOperation.Begin(out WriteOperation write, key, condition, expectedVersion);
+        write.Bytes = bytes;
         int runLength = (int)((bytes + Memory.SegmentBytes - 1) / Memory.SegmentBytes);
 
         // Also for a run, which needs no pin: while a cell is in use, closing does not release the owner slot. The reservation contains its
@@ -58,15 +68,15 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            WriteStatus status = ReserveLarge(key, bytes, runLength, cell, out int segment, out byte* target);
+            WriteStatus status = ReserveLarge(ref write, runLength, cell, out int segment);
             if (status == WriteStatus.NoRoom && isKept && t_hold is null && TryMakeRoomElsewhere(runLength))
             {
-                status = ReserveLarge(key, bytes, runLength, cell, out segment, out target);
+                status = ReserveLarge(ref write, runLength, cell, out segment);
             }
 
             if (status == WriteStatus.Stored)
             {
-                byte* value = EntryContent.WriteKey(target, key, fields);
+                byte* value = EntryContent.WriteKey(write.Target, key, fields);
                 uint valueSum;
                 try
                 {
@@ -81,8 +91,8 @@ internal sealed unsafe partial class StoreEngine
 
                 if (content.IsFaithful(value, key, Memory.ChecksumSeed))
                 {
-                    status = PublishLarge(
-                        key, content, bytes, valueBytes, valueSum, segment, runLength, target, condition, expectedVersion, out version);
+                    status = PublishLarge(ref write, content, valueBytes, valueSum, segment, runLength);
+                    version = write.Version;
                 }
                 else
                 {
@@ -105,8 +115,8 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private WriteStatus ReserveLarge(in KeyRef key, long bytes, int runLength, int cell, out int segment, out byte* target) =>
-        runLength == 1 ? ReserveGap(key, bytes, cell, out segment, out target) : ReserveRun(runLength, out segment, out target);
+    private WriteStatus ReserveLarge(ref WriteOperation write, int runLength, int cell, out int segment) =>
+        runLength == 1 ? ReserveGap(ref write, cell, out segment) : ReserveRun(runLength, out segment, out write.Target);
 
     private static uint CopyParts(Span<byte> destination, scoped in EntryContent content, ulong checksumSeed)
     {
@@ -125,12 +135,12 @@ internal sealed unsafe partial class StoreEngine
         }
     }
 
-    private WriteStatus ReserveGap(in KeyRef key, long bytes, int cell, out int segment, out byte* target)
+    private WriteStatus ReserveGap(ref WriteOperation write, int cell, out int segment)
     {
         segment = SegmentPool.None;
-        target = null;
-        int number = key.Place.Partition;
-        int log = Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
+        long bytes = write.Bytes;
+        int number = write.Key.Place.Partition;
+        int log = Memory.IsKept(write.Key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
         PartitionBlock* partition = Enter(number);
         if (partition is null)
         {
@@ -139,7 +149,7 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            target = TryReserve(partition, log, bytes);
+            byte* target = TryReserve(partition, log, bytes);
             if (target is null && OpenSegment(partition, number, log, bytes))
             {
                 target = TryReserve(partition, log, bytes);
@@ -162,6 +172,7 @@ internal sealed unsafe partial class StoreEngine
             }
 
             Leave(partition);
+            write.Target = target;
             return target is null ? WriteStatus.NoRoom : WriteStatus.Stored;
         }
         catch
@@ -179,11 +190,9 @@ internal sealed unsafe partial class StoreEngine
     }
 
     private WriteStatus PublishLarge(
-        in KeyRef key, in EntryContent content, long bytes, int valueBytes, uint valueSum, int segment, int runLength, byte* target,
-        WriteCondition condition, ulong expectedVersion, out ulong version)
+        ref WriteOperation write, scoped in EntryContent content, int valueBytes, uint valueSum, int segment, int runLength)
     {
-        version = 0;
-        int number = key.Place.Partition;
+        int number = write.Key.Place.Partition;
         PartitionBlock* partition = Enter(number);
         if (partition is null)
         {
@@ -194,11 +203,11 @@ internal sealed unsafe partial class StoreEngine
         WriteStatus status;
         try
         {
-            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
-            bool isKept = Memory.IsKept(key.Collection);
-            status = Decide(partition, condition, isFound, old, expectedVersion);
-            if (status == WriteStatus.Stored && isKept && !IsWithinBudget(partition, key, isFound, old, bytes))
+            write.Partition = partition;
+            Find(ref write);
+            bool isKept = Memory.IsKept(write.Key.Collection);
+            status = Decide(write);
+            if (status == WriteStatus.Stored && isKept && !IsWithinBudget(write))
             {
                 partition->Declined++;
                 status = NoBudget;
@@ -211,9 +220,9 @@ internal sealed unsafe partial class StoreEngine
                 return status;
             }
 
-            version = partition->Version + 1;
-            partition->Version = version;
-            content.WriteHeader(target, key, content.FieldsFor(key.Collection), (uint)valueBytes, valueSum, version, Memory.ChecksumSeed);
+            write.Version = ++partition->Version;
+            content.WriteHeader(
+                write.Target, write.Key, content.FieldsFor(write.Key.Collection), (uint)valueBytes, valueSum, write.Version, Memory.ChecksumSeed);
             ProtocolHook.Reach(ProtocolStep.EntryCopied);
             Memory.Header(segment)->MaxDeadline = Math.Max(
                 runLength > 1 ? 0 : Memory.Header(segment)->MaxDeadline, content.SegmentDeadline);
@@ -224,17 +233,16 @@ internal sealed unsafe partial class StoreEngine
             }
 
             _log.LowerMinDeadline(partition, segment, content.RemovableAt);
-            PublishOutcome outcome = TryPublishSlot(
-                partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease);
-            if (outcome == PublishOutcome.NoSlot)
+            status = TryPublishSlot(ref write, isChange: !content.HasLease);
+            if (status == NoSlot)
             {
                 status = isKept ? NoSlot : WriteStatus.NoRoom;
             }
-            else if (outcome == PublishOutcome.Retracted)
+            else if (status == DecideAgain)
             {
                 // W4. The written entry stays in place as garbage.
-                isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old);
-                status = Decide(partition, condition, isFound, old, expectedVersion);
+                Find(ref write);
+                status = Decide(write);
             }
 
             Leave(partition);
@@ -245,7 +253,7 @@ internal sealed unsafe partial class StoreEngine
             throw;
         }
 
-        return Settled(key, status);
+        return Settled(write.Key, status);
     }
 
     private WriteStatus TouchLarge(

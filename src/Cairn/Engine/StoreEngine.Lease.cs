@@ -105,32 +105,22 @@ internal sealed unsafe partial class StoreEngine
 
         try
         {
-            if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
-                && Decide(partition, WriteCondition.IfLease, isFound: true, old, version) == WriteStatus.Stored)
+            WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfLease, version);
+            write.Partition = partition;
+            if (Find(ref write) && Decide(write) == WriteStatus.Stored)
             {
-                if (old.Entry.Type == EntryType.Value)
-                {
-                    var stale = new EntryContent
-                    {
-                        Type = EntryType.Value,
-                        Flags = old.Entry.Flags,
-                        Expiration = EntryContent.ExpirationOf(old.Entry),
-                        IsQuiet = true,
-                    };
-                    bool isRewritten = RewriteLocked(partition, key, stale, [], isPrefix: false, out _) == WriteStatus.Stored;
+                EntryView old = write.Old.Entry;
+                bool isRewritten = old.Type == EntryType.Value
+                    && RewriteLocked(
+                        ref write,
+                        new EntryContent { Type = EntryType.Value, Flags = old.Flags, Expiration = EntryContent.ExpirationOf(old), IsQuiet = true },
+                        [],
+                        isPrefix: false) == WriteStatus.Stored;
 
-                    // Making room may have moved or retracted the entry (W2).
-                    if (!isRewritten
-                        && HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out old)
-                        && Decide(partition, WriteCondition.IfLease, isFound: true, old, version) == WriteStatus.Stored
-                        && !IsLive(partition, old.Entry))
-                    {
-                        _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
-                    }
-                }
-                else
+                // Making room may have moved or retracted the entry (W2).
+                if (!isRewritten && Find(ref write) && Decide(write) == WriteStatus.Stored && !IsLive(partition, write.Old.Entry))
                 {
-                    _evictor.Drop(partition, old.Entry, old.Bucket, old.SlotIndex);
+                    _evictor.Drop(partition, write.Old.Entry, write.Old.Bucket, write.Old.SlotIndex);
                 }
             }
 
@@ -175,9 +165,12 @@ internal sealed unsafe partial class StoreEngine
         PartitionBlock* partition, in KeyRef key, bool replacesValue, TimeSpan duration, out ulong version)
     {
         version = 0;
+        WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfPresent, expectedVersion: 0);
+        write.Partition = partition;
         while (true)
         {
-            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
+            bool isFound = Find(ref write);
+            Located old = write.Old;
             bool isCleared = isFound && EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, key.Collection);
             bool isHash = false;
             long now = Clock.NowMs();
@@ -218,19 +211,18 @@ internal sealed unsafe partial class StoreEngine
             }
 
             // A marker without a value can be evicted like any entry. A stale value of a kept collection must not be evicted.
-            long bytes = content.PaddedBytes(key);
-            int log = content.Type == EntryType.Value && Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
-            byte* target = TryReserve(partition, log, bytes);
-            if (target is not null)
+            write.Bytes = content.PaddedBytes(key);
+            write.Log = content.Type == EntryType.Value && Memory.IsKept(key.Collection) ? PartitionBlock.LogKeep : PartitionBlock.LogSmall;
+            write.Target = TryReserve(partition, write.Log, write.Bytes);
+            if (write.Target is not null)
             {
-                PublishOutcome outcome = TryPublishLocked(
-                    partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version);
-                if (outcome == PublishOutcome.NoSlot)
+                WriteStatus status = TryPublishLocked(ref write, content);
+                if (status == NoSlot)
                 {
                     return LeaseStatus.Busy;
                 }
 
-                if (outcome == PublishOutcome.Retracted)
+                if (status == DecideAgain)
                 {
                     continue; // W4: the stale value must not become readable again.
                 }
@@ -240,12 +232,13 @@ internal sealed unsafe partial class StoreEngine
                     Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
                 }
 
+                version = write.Version;
                 Steps.ProtocolHook.Reach(Steps.ProtocolStep.LeaseWritten);
                 return LeaseStatus.Acquired;
             }
 
             // A key longer than a segment cannot be leased, because no segment has room for its marker.
-            if (bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, log, bytes))
+            if (write.Bytes > Memory.SegmentBytes || !OpenSegment(partition, key.Place.Partition, write.Log, write.Bytes))
             {
                 return LeaseStatus.Busy;
             }

@@ -190,18 +190,18 @@ internal sealed unsafe partial class StoreEngine
     // A lease is not logged. Its stale value was logged when it was written, or was never there. But a lease that replaces a hash logs
     // the hash's removal.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void LogPut(
-        PartitionBlock* partition, in KeyRef key, byte* target, bool isFound, in Located old, Bucket* bucket, int slotIndex)
+    private void LogPut(in WriteOperation write, Bucket* bucket, int slotIndex)
     {
-        var entry = new EntryView(target);
+        var entry = new EntryView(write.Target);
         if ((entry.Fields & EntryFields.Lease) == 0)
         {
             t_logged = WriteAhead.Append(
-                partition, LogKind.Put, key.Collection, PlaceOf(key, target, bucket, slotIndex), new ReadOnlySpan<byte>(target, (int)entry.UnpaddedBytes));
+                write.Partition, LogKind.Put, write.Key.Collection, PlaceOf(write.Key, write.Target, bucket, slotIndex),
+                new ReadOnlySpan<byte>(write.Target, (int)entry.UnpaddedBytes));
         }
-        else if (isFound && old.Entry.Type == EntryType.Hash)
+        else if (write.IsFound && write.Old.Entry.Type == EntryType.Hash)
         {
-            LogRemove(partition, key);
+            LogRemove(write.Partition, write.Key);
         }
     }
 

@@ -543,9 +543,15 @@ internal sealed unsafe partial class StoreEngine
             bool isFound = TryFind(index, out Located old);
             if (IsPut(write))
             {
+                WriteOperation.Begin(out WriteOperation operation, key, WriteCondition.Always, expectedVersion: 0);
+                operation.Partition = partition;
+                operation.IsFound = isFound;
+                operation.Old = old;
+                operation.Bytes = write.Bytes;
+                operation.Target = write.Target;
+                operation.Version = write.Version;
                 _engine.TryStoreSlot(
-                    partition, key, write.Bytes, isFound, old, isCompared: false, isFound ? old.Bucket : write.Bucket,
-                    isFound ? old.SlotIndex : write.SlotIndex, write.Target, write.Version, isChange: true);
+                    operation, isCompared: false, isFound ? old.Bucket : write.Bucket, isFound ? old.SlotIndex : write.SlotIndex, isChange: true);
                 return;
             }
 

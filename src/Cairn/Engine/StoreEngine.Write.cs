@@ -23,85 +23,39 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>The length in bytes of the longest entry that is copied under the lock. Longer entries are copied without it.</summary>
     public const int LongestLockedCopy = 64 * 1024;
 
+    // Results of a locked step. Only the engine uses them.
+    private const WriteStatus DecideAgain = (WriteStatus)66; // A segment was opened (W2), or the old entry was retracted without the lock (W4).
+    private const WriteStatus NeedsUnlocked = (WriteStatus)67; // The new entry is too long to be copied under the lock.
+
     /// <summary>Writes an entry if the condition is met. The condition can require a version.</summary>
     /// <exception cref="StoreFullException">The entry belongs to a kept collection, and there is no room.</exception>
     public WriteStatus Write(
         in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
     {
-        int attempt = 0;
-        WriteStatus status;
-        do
-        {
-            status = WriteOnce(key, content, condition, expectedVersion, out version);
-        }
-        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, condition, ref attempt));
-
-        return status;
-    }
-
-    private WriteStatus WriteOnce(
-        in KeyRef key, in EntryContent content, WriteCondition condition, ulong expectedVersion, out ulong version)
-    {
-        // An entry that has already expired takes no room, whatever its length.
         long bytes = content.PaddedBytes(key);
+
+        // An entry that has already expired takes no room, whatever its length.
         if (IsLong(bytes) && !content.IsPast)
         {
             return WriteLarge(key, content, condition, expectedVersion, out version);
         }
 
         PrefetchEntry(key.Place);
-        PartitionBlock* partition = Enter(key.Place.Partition);
-        if (partition is null)
-        {
-            version = 0;
-            return OnBusy(key, condition);
-        }
-
-        WriteStatus status;
-        try
-        {
-            status = WriteLocked(partition, key, content, bytes, condition, expectedVersion, out version);
-            Leave(partition);
-        }
-        catch
-        {
-            LeaveBroken(partition, key.Place.Partition);
-            throw;
-        }
-
-        return Settled(key, status);
+        WriteOperation.Begin(out WriteOperation write, key, condition, expectedVersion);
+        write.Bytes = bytes;
+        var step = default(SetStep);
+        WriteStatus status = Run(ref write, ref step, content);
+        version = write.Version;
+        return status;
     }
 
     /// <summary>Removes a key's value if the condition is met. Returns <see cref="WriteStatus.NotFound"/> if there is no value.</summary>
     public WriteStatus Remove(in KeyRef key, WriteCondition condition, ulong expectedVersion)
     {
         PrefetchBucket(key.Place);
-        PartitionBlock* partition = Enter(key.Place.Partition);
-        if (partition is null)
-        {
-            if (condition == WriteCondition.Always && Memory.IsKept(key.Collection))
-            {
-                throw Busy(key);
-            }
-
-            return condition != WriteCondition.Always
-                ? WriteStatus.Busy
-                : Kill(key) ? WriteStatus.Stored : WriteStatus.NotFound;
-        }
-
-        WriteStatus status;
-        try
-        {
-            status = RemoveLocked(partition, key, condition, expectedVersion);
-            Leave(partition);
-        }
-        catch
-        {
-            LeaveBroken(partition, key.Place.Partition);
-            throw;
-        }
-
-        return Settled(key, status);
+        WriteOperation.Begin(out WriteOperation write, key, condition, expectedVersion);
+        var step = default(RemoveStep);
+        return Run(ref write, ref step, default);
     }
 
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
@@ -113,78 +67,20 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Touch(
         in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
     {
-        int attempt = 0;
-        WriteStatus status;
-        do
-        {
-            status = TouchOnce(key, expiration, marks, expectedVersion, out version);
-        }
-        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfPresent, ref attempt));
-
-        return status;
-    }
-
-    private WriteStatus TouchOnce(
-        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
-    {
-        version = 0;
-        PartitionBlock* partition = Enter(key.Place.Partition);
-        if (partition is null)
-        {
-            return WriteStatus.Busy;
-        }
-
-        WriteStatus status;
-        try
-        {
-            status = TouchLocked(partition, key, expiration, marks, expectedVersion, out version);
-            Leave(partition);
-        }
-        catch
-        {
-            LeaveBroken(partition, key.Place.Partition);
-            throw;
-        }
-
-        return status != WriteStatus.TooLarge ? Settled(key, status) : TouchLarge(key, expiration, marks, expectedVersion, out version);
+        WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfPresent, expectedVersion);
+        var step = new TouchStep(marks);
+        WriteStatus status = Run(ref write, ref step, new EntryContent { Expiration = expiration });
+        version = write.Version;
+        return status != NeedsUnlocked ? status : TouchLarge(key, expiration, marks, expectedVersion, out version);
     }
 
     /// <summary>Adds bytes before or after a value.</summary>
     public WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
     {
-        int attempt = 0;
-        WriteStatus status;
-        do
-        {
-            status = JoinOnce(key, addition, isPrefix);
-        }
-        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfPresent, ref attempt));
-
-        return status;
-    }
-
-    private WriteStatus JoinOnce(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix)
-    {
-        PartitionBlock* partition = Enter(key.Place.Partition);
-        if (partition is null)
-        {
-            return WriteStatus.Busy;
-        }
-
-        WriteStatus status;
-        bool isLarge;
-        try
-        {
-            status = JoinLocked(partition, key, addition, isPrefix, out isLarge);
-            Leave(partition);
-        }
-        catch
-        {
-            LeaveBroken(partition, key.Place.Partition);
-            throw;
-        }
-
-        return !isLarge ? Settled(key, status) : JoinLarge(key, addition, isPrefix);
+        WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfPresent, expectedVersion: 0);
+        var step = new JoinStep(isPrefix);
+        WriteStatus status = Run(ref write, ref step, new EntryContent { First = addition });
+        return status != NeedsUnlocked ? status : JoinLarge(key, addition, isPrefix);
     }
 
     /// <summary>Replaces the value of an entry that still has a version. Expiration and flags stay.</summary>
@@ -195,57 +91,11 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Rewrite(
         in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
     {
-        int attempt = 0;
-        WriteStatus status;
-        do
-        {
-            status = RewriteOnce(key, value, expiration, expectedVersion, out version);
-        }
-        while (status >= WriteStatus.NoRoom && ShouldTryAgain(key, status, WriteCondition.IfVersion, ref attempt));
-
-        return status;
-    }
-
-    private WriteStatus RewriteOnce(
-        in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
-    {
-        version = 0;
-        PartitionBlock* partition = Enter(key.Place.Partition);
-        if (partition is null)
-        {
-            return WriteStatus.Busy;
-        }
-
-        EntryContent content = default;
-        WriteStatus status = WriteStatus.NotFound;
-        bool isLong = false;
-        try
-        {
-            if (HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old)
-                && IsLive(partition, old.Entry))
-            {
-                content.Type = old.Entry.Type;
-                content.Flags = old.Entry.Flags;
-                content.Marks = old.Entry.Fields & EntryFields.Marks;
-                content.Expiration = expiration ?? EntryContent.ExpirationOf(old.Entry);
-                content.First = value;
-                long bytes = content.PaddedBytes(key);
-                isLong = IsLong(bytes);
-                if (!isLong)
-                {
-                    status = WriteLocked(partition, key, content, bytes, WriteCondition.IfVersion, expectedVersion, out version);
-                }
-            }
-
-            Leave(partition);
-        }
-        catch
-        {
-            LeaveBroken(partition, key.Place.Partition);
-            throw;
-        }
-
-        return !isLong ? Settled(key, status) : Write(key, content, WriteCondition.IfVersion, expectedVersion, out version);
+        WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfVersion, expectedVersion);
+        scoped var step = new RewriteStep(expiration);
+        WriteStatus status = Run(ref write, ref step, new EntryContent { First = value });
+        version = write.Version;
+        return status != NeedsUnlocked ? status : Write(key, step.Content, WriteCondition.IfVersion, expectedVersion, out version);
     }
 
     /// <summary>Clears one collection or all. Returns false if a partition lock was not acquired in time. The caller then calls again.</summary>
@@ -341,126 +191,157 @@ internal sealed unsafe partial class StoreEngine
 
     private bool IsLong(long bytes) => bytes > LongestLockedCopy || bytes > Memory.SegmentBytes;
 
-    private WriteStatus OnBusy(in KeyRef key, WriteCondition condition)
+    // Enters the partition, runs the step, and leaves. Runs the step again if the key's collection is kept and room was made for it elsewhere.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private WriteStatus Run<TStep>(scoped ref WriteOperation write, scoped ref TStep step, scoped in EntryContent content)
+        where TStep : struct, ILockedWrite, allows ref struct
     {
-        if (condition == WriteCondition.Always && !Memory.IsKept(key.Collection))
+        int attempt = 0;
+        WriteStatus status;
+        do
         {
-            Kill(key);
+            status = RunLocked(ref write, ref step, content);
+        }
+        while (status is >= WriteStatus.NoRoom and < DecideAgain && ShouldTryAgain(write.Key, status, write.Condition, ref attempt));
+
+        return status;
+    }
+
+    private WriteStatus RunLocked<TStep>(scoped ref WriteOperation write, scoped ref TStep step, scoped in EntryContent content)
+        where TStep : struct, ILockedWrite, allows ref struct
+    {
+        int number = write.Key.Place.Partition;
+        write.Partition = Enter(number);
+        if (write.Partition is null)
+        {
+            return OnBusy(write, isRemoval: typeof(TStep) == typeof(RemoveStep));
         }
 
-        return WriteStatus.Busy;
+        WriteStatus status;
+        try
+        {
+            status = step.Run(this, ref write, content);
+            Leave(write.Partition);
+        }
+        catch
+        {
+            LeaveBroken(write.Partition, number);
+            throw;
+        }
+
+        return Settled(write.Key, status);
+    }
+
+    // The lock was not acquired in time (W3).
+    private WriteStatus OnBusy(in WriteOperation write, bool isRemoval)
+    {
+        if (write.Condition != WriteCondition.Always || Memory.IsKept(write.Key.Collection))
+        {
+            return WriteStatus.Busy;
+        }
+
+        bool isKilled = Kill(write.Key);
+        return !isRemoval ? WriteStatus.Busy : isKilled ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private WriteStatus WriteLocked(
-        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, WriteCondition condition,
-        ulong expectedVersion, out ulong version)
+    private bool Find(ref WriteOperation write) =>
+        write.IsFound = HashIndex.FindLocked(
+            Memory, write.Key.Place, write.Key.Bytes, write.Key.Length, write.Key.Collection, out write.Old);
+
+    // Not inlined: the compiler's budget for inlining into one method would be used up before the steps of the write are reached.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal WriteStatus WriteLocked(ref WriteOperation write, scoped in EntryContent content)
     {
-        version = 0;
-        bool isReturning = false;
-        while (true)
+        WriteStatus status;
+        do
         {
-            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            if (condition != WriteCondition.Always)
+            Find(ref write);
+            if (write.Condition != WriteCondition.Always && Decide(write) is var decision && decision != WriteStatus.Stored)
             {
-                WriteStatus status = Decide(partition, condition, isFound, old, expectedVersion);
-                if (status != WriteStatus.Stored)
-                {
-                    return status;
-                }
+                return decision;
             }
 
-            bool restsOnOld = condition is not (WriteCondition.Always or WriteCondition.IfAbsent);
-            if (content.IsPast)
-            {
-                if (!DropLocked(partition, key, isFound, old) && restsOnOld)
-                {
-                    continue; // W4
-                }
-
-                return WriteStatus.Stored;
-            }
-
-            int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
-            if (log == PartitionBlock.LogKeep && !IsWithinBudget(partition, key, isFound, old, bytes))
-            {
-                return OnNoRoom(partition, key, condition, NoBudget);
-            }
-
-            byte* target = TryReserve(partition, log, bytes);
-            if (target is null)
-            {
-                if (OpenSegment(partition, key.Place.Partition, log, bytes))
-                {
-                    continue; // W2
-                }
-
-                return OnNoRoom(partition, key, condition, WriteStatus.NoRoom);
-            }
-
-            switch (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld, log, target, out version))
-            {
-                case PublishOutcome.Published:
-                    return WriteStatus.Stored;
-                case PublishOutcome.NoSlot:
-                    return OnNoRoom(partition, key, condition, NoSlot);
-                default:
-                    break; // W4: decides again.
-            }
+            status = TryWriteLocked(ref write, content);
         }
+        while (status == DecideAgain);
+
+        return status;
     }
 
-    private WriteStatus Decide(PartitionBlock* partition, WriteCondition condition, bool isFound, in Located old, ulong expectedVersion)
+    // Writes the content in place of what the index has. Returns DecideAgain if that has changed.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private WriteStatus TryWriteLocked(ref WriteOperation write, scoped in EntryContent content)
     {
-        if (condition == WriteCondition.IfLease)
+        if (content.IsPast)
         {
-            bool isHeld = isFound && old.Entry.Version == expectedVersion && (old.Entry.Fields & EntryFields.Lease) != 0
-                && !EntryAccounting.IsCleared(Memory, partition, old.Entry.Version, old.Entry.Collection);
+            return DropLocked(write) || !write.RestsOnOld ? WriteStatus.Stored : DecideAgain; // W4
+        }
+
+        write.Log = ChooseLog(ref write, content);
+        if (write.Log == PartitionBlock.LogKeep && !IsWithinBudget(write))
+        {
+            return OnNoRoom(ref write, NoBudget);
+        }
+
+        write.Target = TryReserve(write.Partition, write.Log, write.Bytes);
+        if (write.Target is null)
+        {
+            return OpenSegment(write.Partition, write.Key.Place.Partition, write.Log, write.Bytes)
+                ? DecideAgain // W2
+                : OnNoRoom(ref write, WriteStatus.NoRoom);
+        }
+
+        WriteStatus status = TryPublishLocked(ref write, content);
+        return status == NoSlot ? OnNoRoom(ref write, NoSlot) : status;
+    }
+
+    private WriteStatus Decide(in WriteOperation write)
+    {
+        EntryView old = write.Old.Entry;
+        if (write.Condition == WriteCondition.IfLease)
+        {
+            bool isHeld = write.IsFound && old.Version == write.ExpectedVersion && (old.Fields & EntryFields.Lease) != 0
+                && !EntryAccounting.IsCleared(Memory, write.Partition, old.Version, old.Collection);
             return isHeld ? WriteStatus.Stored : WriteStatus.LeaseLost;
         }
 
-        bool isLive = isFound && IsLive(partition, old.Entry);
-        return condition switch
+        bool isLive = write.IsFound && IsLive(write.Partition, old);
+        return write.Condition switch
         {
             WriteCondition.IfAbsent => isLive ? WriteStatus.Exists : WriteStatus.Stored,
             WriteCondition.IfPresent => isLive ? WriteStatus.Stored : WriteStatus.NotFound,
             WriteCondition.IfVersion => !isLive ? WriteStatus.NotFound
-                : old.Entry.Version == expectedVersion ? WriteStatus.Stored : WriteStatus.VersionMismatch,
+                : old.Version == write.ExpectedVersion ? WriteStatus.Stored : WriteStatus.VersionMismatch,
             _ => WriteStatus.Stored,
         };
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int ChooseLog(
-        PartitionBlock* partition, in KeyRef key, bool isFound, in Located old, in EntryContent content, ref bool isReturning)
+    private int ChooseLog(ref WriteOperation write, scoped in EntryContent content)
     {
-        if (Memory.IsKept(key.Collection))
+        if (Memory.IsKept(write.Key.Collection))
         {
             return PartitionBlock.LogKeep;
         }
 
-        if (isFound)
+        if (write.IsFound)
         {
             // An updated entry stays in the main log if its key was already there.
-            if (Memory.Header(Memory.SegmentOf(old.Slot))->Log == PartitionBlock.LogMain)
+            if (Memory.Header(Memory.SegmentOf(write.Old.Slot))->Log == PartitionBlock.LogMain)
             {
                 return PartitionBlock.LogMain;
             }
         }
-        else if (isReturning)
+        else if (write.IsReturning || _policy.BeginsInMain(write.Partition, write.Key.Place))
         {
-            return PartitionBlock.LogMain;
-        }
-        else if (_policy.BeginsInMain(partition, key.Place))
-        {
-            // The caller keeps this flag, because it may have to make room and call again.
-            isReturning = true;
+            write.IsReturning = true;
             return PartitionBlock.LogMain;
         }
 
         return content.Expiration.IsNever || content.HasLease
             ? PartitionBlock.LogSmall
-            : _log.ChooseLog(partition, content.Expiration.EarliestDeadline, content.Expiration.NowMs);
+            : _log.ChooseLog(write.Partition, content.Expiration.EarliestDeadline, content.Expiration.NowMs);
     }
 
     /// <summary>Reserves room in a log's open segment. Returns null if a segment must be opened first (<see cref="OpenSegment"/>).</summary>
@@ -497,110 +378,103 @@ internal sealed unsafe partial class StoreEngine
     }
 
     // All entries are pinned or kept. The old value must not stay readable after a set that would have replaced it (W3).
-    private WriteStatus OnNoRoom(PartitionBlock* partition, in KeyRef key, WriteCondition condition, WriteStatus status)
+    private WriteStatus OnNoRoom(ref WriteOperation write, WriteStatus status)
     {
-        partition->Declined++;
-        if (Memory.IsKept(key.Collection))
+        write.Partition->Declined++;
+        if (Memory.IsKept(write.Key.Collection))
         {
             return status;
         }
 
-        if (condition == WriteCondition.Always)
+        if (write.Condition == WriteCondition.Always)
         {
-            RemoveLocked(partition, key, WriteCondition.Always, 0);
+            RemoveLocked(ref write);
         }
 
         return WriteStatus.NoRoom;
     }
 
-    /// <summary>Writes an entry at a reserved place and publishes it.</summary>
+    /// <summary>Writes an entry at the reserved place and publishes it.</summary>
+    /// <returns>
+    /// <see cref="DecideAgain"/> if the old entry was retracted without the lock (W4), or is damaged and was removed. <see cref="NoSlot"/> if the
+    /// index has no room for the key, because all entries in the key's buckets are kept.
+    /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private PublishOutcome TryPublishLocked(
-        PartitionBlock* partition, in KeyRef key, in EntryContent content, long bytes, bool isFound, in Located old, bool restsOnOld,
-        int log, byte* target, out ulong version)
+    private WriteStatus TryPublishLocked(ref WriteOperation write, scoped in EntryContent content)
     {
         // The version is stored first, so that it is never assigned twice (PartitionBlock I2).
-        version = partition->Version + 1;
-        partition->Version = version;
-        if (!content.TryWrite(target, key, version, Memory.ChecksumSeed))
+        PartitionBlock* partition = write.Partition;
+        write.Version = ++partition->Version;
+        if (!content.TryWrite(write.Target, write.Key, write.Version, Memory.ChecksumSeed))
         {
-            OnDamaged(partition, old, key);
-            return PublishOutcome.Retracted;
+            OnDamaged(partition, write.Old, write.Key);
+            return DecideAgain;
         }
 
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        _log.Commit(partition, log, target, bytes, content.RemovableAt, content.SegmentDeadline);
+        _log.Commit(partition, write.Log, write.Target, write.Bytes, content.RemovableAt, content.SegmentDeadline);
 
-        PublishOutcome outcome = TryPublishSlot(
-            partition, key, bytes, isFound, old, restsOnOld, target, version, isChange: !content.HasLease && !content.IsQuiet);
-        if (content.IsUse && outcome == PublishOutcome.Published)
+        WriteStatus status = TryPublishSlot(ref write, isChange: !content.HasLease && !content.IsQuiet);
+        if (content.IsUse && status == WriteStatus.Stored)
         {
-            Bucket.MarkRead(old.Bucket, old.SlotIndex);
+            Bucket.MarkRead(write.Old.Bucket, write.Old.SlotIndex);
         }
 
-        _evictor.Advance(partition, key.Place.Partition, bytes);
-        return outcome;
+        _evictor.Advance(partition, write.Key.Place.Partition, write.Bytes);
+        return status;
     }
 
     /// <summary>Publishes a complete entry as the key's entry. The write takes effect here.</summary>
-    private PublishOutcome TryPublishSlot(
-        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool restsOnOld, byte* target, ulong version,
-        bool isChange)
+    private WriteStatus TryPublishSlot(ref WriteOperation write, bool isChange)
     {
-        Bucket* bucket;
-        int slotIndex;
-        if (isFound)
+        Bucket* bucket = write.Old.Bucket;
+        int slotIndex = write.Old.SlotIndex;
+        if (!write.IsFound
+            && ((!HashIndex.TryFindEmpty(Memory, write.Key.Place, out bucket, out slotIndex)
+                    && !TryDisplace(write.Partition, write.Key, out bucket, out slotIndex))
+                || !Memory.TryBackBucket(bucket)))
         {
-            bucket = old.Bucket;
-            slotIndex = old.SlotIndex;
-        }
-        else if ((!HashIndex.TryFindEmpty(Memory, key.Place, out bucket, out slotIndex)
-                && !TryDisplace(partition, key, out bucket, out slotIndex))
-            || !Memory.TryBackBucket(bucket))
-        {
-            return PublishOutcome.NoSlot;
+            return NoSlot;
         }
 
-        bool isLogged = IsLogged(key.Collection);
+        bool isLogged = IsLogged(write.Key.Collection);
         if (isLogged)
         {
-            LogPut(partition, key, target, isFound, old, bucket, slotIndex);
+            LogPut(write, bucket, slotIndex);
         }
 
-        bool isPublished = TryStoreSlot(
-            partition, key, bytes, isFound, old, isCompared: isFound && restsOnOld && !isLogged, bucket, slotIndex, target, version, isChange);
+        bool isPublished = TryStoreSlot(write, isCompared: write.IsFound && write.RestsOnOld && !isLogged, bucket, slotIndex, isChange);
         if (isLogged)
         {
-            EndPublication(partition);
+            EndPublication(write.Partition);
         }
 
-        return isPublished ? PublishOutcome.Published : PublishOutcome.Retracted;
+        return isPublished ? WriteStatus.Stored : DecideAgain;
     }
 
     // Stores the slot at the chosen place and updates the counts.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryStoreSlot(
-        PartitionBlock* partition, in KeyRef key, long bytes, bool isFound, in Located old, bool isCompared, Bucket* bucket, int slotIndex,
-        byte* target, ulong version, bool isChange)
+    private bool TryStoreSlot(in WriteOperation write, bool isCompared, Bucket* bucket, int slotIndex, bool isChange)
     {
+        PartitionBlock* partition = write.Partition;
         bool isPublished = true;
-        ulong slot = Bucket.Pack(key.Place.Tag, version, Memory.OffsetOf(target));
+        ulong slot = Bucket.Pack(write.Key.Place.Tag, write.Version, Memory.OffsetOf(write.Target));
         if (isCompared)
         {
-            isPublished = Bucket.TryReplace(bucket, slotIndex, old.Slot, slot);
+            isPublished = Bucket.TryReplace(bucket, slotIndex, write.Old.Slot, slot);
         }
         else
         {
             Bucket.Store(bucket, slotIndex, slot);
         }
 
-        if (isFound)
+        if (write.IsFound)
         {
             // Also if the entry was retracted without the lock, because that operation did not update the counts.
-            _departures.OnReplaced(partition, old.Entry, Bucket.WasRead(bucket, slotIndex));
+            _departures.OnReplaced(partition, write.Old.Entry, Bucket.WasRead(bucket, slotIndex));
             Bucket.MarkUnread(bucket, slotIndex);
-            EntryAccounting.TakeOut(Memory, partition, old.Entry);
-            _leases.OnRetracted(partition, old.Entry);
+            EntryAccounting.TakeOut(Memory, partition, write.Old.Entry);
+            _leases.OnRetracted(partition, write.Old.Entry);
         }
         else
         {
@@ -612,12 +486,12 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
-        EntryAccounting.Enter(Memory, partition, target, bytes, key.Collection);
+        EntryAccounting.Enter(Memory, partition, write.Target, write.Bytes, write.Key.Collection);
         ProtocolHook.Reach(ProtocolStep.CountersStored);
         if (isChange)
         {
             partition->Sets++;
-            Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
+            Invalidation.InvalidationRing.Post(Memory, partition, write.Key.Place.Hash);
         }
 
         return true;
@@ -683,49 +557,40 @@ internal sealed unsafe partial class StoreEngine
         return true;
     }
 
-    private WriteStatus RemoveLocked(PartitionBlock* partition, in KeyRef key, WriteCondition condition, ulong expectedVersion)
+    internal WriteStatus RemoveLocked(ref WriteOperation write)
     {
-        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-        bool isLive = isFound && IsLive(partition, old.Entry);
-        if (condition == WriteCondition.IfVersion)
+        Find(ref write);
+        bool isLive = write.IsFound && IsLive(write.Partition, write.Old.Entry);
+        bool isExpected = write.IsFound && write.Old.Entry.Version == write.ExpectedVersion;
+        if (write.Condition == WriteCondition.IfVersion && !(isLive && isExpected))
         {
-            if (!isLive)
-            {
-                return WriteStatus.NotFound;
-            }
-
-            if (old.Entry.Version != expectedVersion)
-            {
-                return WriteStatus.VersionMismatch;
-            }
-        }
-        else if (condition == WriteCondition.IfLease)
-        {
-            if (!isFound || old.Entry.Version != expectedVersion)
-            {
-                return WriteStatus.LeaseLost;
-            }
+            return isLive ? WriteStatus.VersionMismatch : WriteStatus.NotFound;
         }
 
-        bool isDropped = DropLocked(partition, key, isFound, old);
-        return isLive && isDropped ? WriteStatus.Stored : WriteStatus.NotFound;
+        if (write.Condition == WriteCondition.IfLease && !isExpected)
+        {
+            return WriteStatus.LeaseLost;
+        }
+
+        return DropLocked(write) && isLive ? WriteStatus.Stored : WriteStatus.NotFound;
     }
 
     // Returns true if this call retracted the entry. Posts an invalidation even if there was no entry, because another level may still
     // hold a value that was evicted here.
-    private bool DropLocked(PartitionBlock* partition, in KeyRef key, bool isFound, in Located old)
+    private bool DropLocked(in WriteOperation write)
     {
+        PartitionBlock* partition = write.Partition;
         bool isDropped = false;
-        if (isFound)
+        if (write.IsFound)
         {
-            bool isLogged = IsLogged(key.Collection) && old.Entry.Type != EntryType.Lease;
-            bool isLive = IsLive(partition, old.Entry);
+            bool isLogged = IsLogged(write.Key.Collection) && write.Old.Entry.Type != EntryType.Lease;
+            bool isLive = IsLive(partition, write.Old.Entry);
             if (isLogged)
             {
-                LogRemove(partition, key);
+                LogRemove(partition, write.Key);
             }
 
-            isDropped = _evictor.TryDrop(partition, old);
+            isDropped = _evictor.TryDrop(partition, write.Old);
             if (isLogged)
             {
                 EndPublication(partition);
@@ -734,128 +599,105 @@ internal sealed unsafe partial class StoreEngine
             partition->Removals += isDropped && isLive ? 1 : 0;
         }
 
-        Invalidation.InvalidationRing.Post(Memory, partition, key.Place.Hash);
+        Invalidation.InvalidationRing.Post(Memory, partition, write.Key.Place.Hash);
         return isDropped;
     }
 
-    private WriteStatus TouchLocked(
-        PartitionBlock* partition, in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion,
-        out ulong version)
+    internal WriteStatus TouchLocked(ref WriteOperation write, in ResolvedExpiration expiration, EntryFields? marks)
     {
-        version = 0;
-        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-        if (!isFound || !IsLive(partition, old.Entry))
+        if (!Find(ref write) || !IsLive(write.Partition, write.Old.Entry))
         {
             return WriteStatus.NotFound;
         }
 
-        if (expectedVersion != 0 && old.Entry.Version != expectedVersion)
+        EntryView old = write.Old.Entry;
+        if (write.ExpectedVersion != 0 && old.Version != write.ExpectedVersion)
         {
             return WriteStatus.VersionMismatch;
         }
 
-        if (old.Entry.PaddedBytes + EntryView.MaxFieldsBytes > Math.Min(LongestLockedCopy, Memory.SegmentBytes))
+        if (IsLong(old.PaddedBytes + EntryView.MaxFieldsBytes))
         {
-            return WriteStatus.TooLarge;
+            return NeedsUnlocked;
         }
 
         var content = new EntryContent
         {
-            Type = old.Entry.Type,
-            Flags = old.Entry.Flags,
-            Marks = marks ?? (old.Entry.Fields & EntryFields.Marks),
+            Type = old.Type,
+            Flags = old.Flags,
+            Marks = marks ?? (old.Fields & EntryFields.Marks),
             Expiration = expiration,
             IsUse = true,
         };
-        return RewriteLocked(partition, key, content, [], isPrefix: false, out version);
+        return RewriteLocked(ref write, content, [], isPrefix: false);
     }
 
-    private WriteStatus JoinLocked(
-        PartitionBlock* partition, in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix, out bool isLarge)
+    internal WriteStatus JoinLocked(ref WriteOperation write, scoped ReadOnlySpan<byte> addition, bool isPrefix)
     {
-        isLarge = false;
-        bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-        if (!isFound || !IsLive(partition, old.Entry) || old.Entry.Type != EntryType.Value)
+        if (!Find(ref write) || !IsLive(write.Partition, write.Old.Entry) || write.Old.Entry.Type != EntryType.Value)
         {
             return WriteStatus.NotFound;
         }
 
-        if (old.Entry.ValueLength + (long)addition.Length > Memory.MaxValueBytes)
+        EntryView old = write.Old.Entry;
+        if (old.ValueLength + (long)addition.Length > Memory.MaxValueBytes)
         {
             return WriteStatus.TooLarge;
         }
 
-        if (old.Entry.PaddedBytes + addition.Length > Math.Min(LongestLockedCopy, Memory.SegmentBytes))
+        if (IsLong(old.PaddedBytes + addition.Length))
         {
-            isLarge = true;
-            return WriteStatus.TooLarge;
+            return NeedsUnlocked;
         }
 
-        var content = new EntryContent
+        var content = new EntryContent { Type = old.Type, Flags = old.Flags, Expiration = EntryContent.ExpirationOf(old) };
+        return RewriteLocked(ref write, content, addition, isPrefix);
+    }
+
+    // Replaces the value. The caller writes the content without the lock if it is too long.
+    internal WriteStatus ReplaceLocked(
+        scoped ref WriteOperation write, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, out EntryContent content)
+    {
+        content = default;
+        if (!Find(ref write) || !IsLive(write.Partition, write.Old.Entry))
         {
-            Type = old.Entry.Type,
-            Flags = old.Entry.Flags,
-            Expiration = EntryContent.ExpirationOf(old.Entry),
-        };
-        return RewriteLocked(partition, key, content, addition, isPrefix, out _);
+            return WriteStatus.NotFound;
+        }
+
+        EntryView old = write.Old.Entry;
+        content.Type = old.Type;
+        content.Flags = old.Flags;
+        content.Marks = old.Fields & EntryFields.Marks;
+        content.Expiration = expiration ?? EntryContent.ExpirationOf(old);
+        content.First = value;
+        write.Bytes = content.PaddedBytes(write.Key);
+        return IsLong(write.Bytes) ? NeedsUnlocked : WriteLocked(ref write, content);
     }
 
     // Writes a new entry from the old entry's value. The old entry can be evicted while room is made (W2).
     private WriteStatus RewriteLocked(
-        PartitionBlock* partition, in KeyRef key, EntryContent content, ReadOnlySpan<byte> addition, bool isPrefix, out ulong version)
+        ref WriteOperation write, scoped EntryContent content, scoped ReadOnlySpan<byte> addition, bool isPrefix)
     {
-        version = 0;
-        bool isReturning = false;
-        while (true)
+        WriteStatus status;
+        do
         {
-            bool isFound = HashIndex.FindLocked(Memory, key.Place, key.Bytes, key.Length, key.Collection, out Located old);
-            if (!isFound || old.Entry.ValueLength > (uint)Memory.MaxValueBytes)
+            if (!Find(ref write) || write.Old.Entry.ValueLength > (uint)Memory.MaxValueBytes)
             {
                 return WriteStatus.NotFound;
             }
 
-            var value = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
+            EntryView old = write.Old.Entry;
+            var value = new ReadOnlySpan<byte>(old.Value, (int)old.ValueLength);
             content.First = isPrefix ? addition : value;
             content.Second = isPrefix ? value : addition;
-            content.Origin = old.Entry.Start;
+            content.Origin = old.Start;
             content.IsOriginSecond = isPrefix;
-            if (content.IsPast)
-            {
-                if (!DropLocked(partition, key, isFound, old))
-                {
-                    continue; // W4
-                }
-
-                return WriteStatus.Stored;
-            }
-
-            long bytes = content.PaddedBytes(key);
-            int log = ChooseLog(partition, key, isFound, old, content, ref isReturning);
-            if (log == PartitionBlock.LogKeep && !IsWithinBudget(partition, key, isFound, old, bytes))
-            {
-                partition->Declined++;
-                return NoBudget;
-            }
-
-            byte* target = TryReserve(partition, log, bytes);
-            if (target is not null)
-            {
-                // The key already has a slot.
-                if (TryPublishLocked(partition, key, content, bytes, isFound, old, restsOnOld: true, log, target, out version)
-                    == PublishOutcome.Published)
-                {
-                    return WriteStatus.Stored;
-                }
-
-                continue; // W4
-            }
-
-            if (!OpenSegment(partition, key.Place.Partition, log, bytes))
-            {
-                partition->Declined++;
-                return WriteStatus.NoRoom;
-            }
+            write.Bytes = content.PaddedBytes(write.Key);
+            status = TryWriteLocked(ref write, content);
         }
+        while (status == DecideAgain);
+
+        return status;
     }
 
     private void ClearLocked(PartitionBlock* partition, int number, uint collection, bool isAll)

@@ -208,7 +208,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         {
             switch (_lock.Acquire(partition, _lockTimeout))
             {
-                case LockOutcome.Stolen:
+                case LockOutcome.TakenOver:
                     LeaveBroken(partition, number);
                     return true;
                 case LockOutcome.Taken:
@@ -309,7 +309,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
                 return null;
             }
 
-            if (outcome == LockOutcome.Stolen)
+            if (outcome == LockOutcome.TakenOver)
             {
                 _recovery.Run(number);
             }

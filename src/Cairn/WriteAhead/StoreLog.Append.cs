@@ -55,7 +55,7 @@ internal sealed unsafe partial class StoreLog
         long position;
         try
         {
-            if (outcome == LockOutcome.Stolen)
+            if (outcome == LockOutcome.TakenOver)
             {
                 RepairTail();
             }

@@ -45,28 +45,28 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
             () => Arrange(SomeEpoch, inside => [() => Work(inside, 0, rounds: 2), () => Work(inside, 0, rounds: 2)]));
 
     [Fact]
-    public void Lock_of_a_dead_owner_is_stolen_once() =>
+    public void Lock_of_a_dead_owner_is_taken_over_once() =>
         Explore().ExpectHolds(
-            () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1)], thefts: 1));
+            () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1)], takeovers: 1));
 
     [Fact]
-    public void Lock_of_a_dead_owner_is_stolen_once_by_three() =>
+    public void Lock_of_a_dead_owner_is_taken_over_once_by_three() =>
         Explore().ExpectHolds(() => Arrange(
-            SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 1)], thefts: 1));
+            SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => Work(inside, 1), () => Work(inside, 1)], takeovers: 1));
 
     [Fact]
-    public void Lock_is_not_stolen_from_the_next_holder_of_the_dead_owner_s_slot() =>
+    public void Lock_is_not_taken_over_from_the_next_holder_of_the_dead_owner_s_slot() =>
         Explore().ExpectHolds(() => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0), () => OpenAndWork(inside)]));
 
     [Fact]
     public void Lock_that_is_taken_without_comparing_is_caught() => ExpectCaught(LockDefect.TakesWithoutComparing, SomeEpoch);
 
     [Fact]
-    public void Lock_that_is_stolen_without_comparing_is_caught() =>
+    public void Lock_that_is_taken_over_without_comparing_is_caught() =>
         ExpectCaught(LockDefect.TakesOverWithoutComparing, SomeEpoch | DeadSlot);
 
     [Fact]
-    public void Lock_that_is_stolen_whatever_its_epoch_is_caught() => Explore().ExpectCaught(
+    public void Lock_that_is_taken_over_whatever_its_epoch_is_caught() => Explore().ExpectCaught(
         () => Arrange(SomeEpoch | DeadSlot, inside => [() => Work(inside, 0, LockDefect.TakesOverWithoutEpoch), () => OpenAndWork(inside)]));
 
     [Fact]
@@ -98,19 +98,19 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
     private Scene ArrangeBroken(LockDefect defect, uint word) =>
         Arrange(word, inside => [() => Work(inside, 0, defect), () => Work(inside, 1, defect)]);
 
-    private Scene Arrange(uint word, Func<Inside, Action[]> actors, int? thefts = null)
+    private Scene Arrange(uint word, Func<Inside, Action[]> actors, int? takeovers = null)
     {
         _stage.Reset();
         _stage.Partition->LockWord = word;
         var inside = new Inside();
-        return new Scene(() => inside.Fault ?? FaultAtRest() ?? FaultOf(thefts, inside.Thefts), actors(inside));
+        return new Scene(() => inside.Fault ?? FaultAtRest() ?? FaultOf(takeovers, inside.Takeovers), actors(inside));
     }
 
     private string? FaultAtRest() =>
         PartitionLock.OwnerOf(_stage.Partition->LockWord) == 0 ? null : "The lock was not given back.";
 
-    private static string? FaultOf(int? expected, int thefts) =>
-        expected is null || expected == thefts ? null : $"Stolen {thefts} times.";
+    private static string? FaultOf(int? expected, int takeovers) =>
+        expected is null || expected == takeovers ? null : $"Taken over {takeovers} times.";
 
     private void Work(Inside inside, int opening, int rounds = 1) => Work(inside, _stage[opening], rounds);
 
@@ -121,7 +121,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
         {
             LockOutcome outcome = partitionLock.Acquire(_stage.Partition, TimeSpan.FromHours(1));
             Assert.NotEqual(LockOutcome.TimedOut, outcome);
-            inside.Thefts += outcome == LockOutcome.Stolen ? 1 : 0;
+            inside.Takeovers += outcome == LockOutcome.TakenOver ? 1 : 0;
             inside.Be();
             partitionLock.Release(_stage.Partition);
         }
@@ -148,7 +148,7 @@ public sealed unsafe class LockInterleavingTests(ITestOutputHelper output) : IDi
     {
         private int _count;
 
-        public int Thefts { get; set; }
+        public int Takeovers { get; set; }
 
         public string? Fault { get; private set; }
 

@@ -144,8 +144,8 @@ internal static class BenchmarkCommand
         var report = new Report(
             area.Name,
             DateTime.UtcNow.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture),
-            Surroundings.DescribeCommit(root),
-            Surroundings.DescribeMachine(),
+            BenchmarkMachine.DescribeCommit(root),
+            BenchmarkMachine.DescribeMachine(),
             CommandFor(area, run.Settings),
             [.. run.Findings.Select(ReportRow.Of)])
         {

@@ -273,7 +273,7 @@ public sealed class BenchTests : ToolTest
     [Fact]
     public void Server_that_is_not_there_is_an_error()
     {
-        ToolRun run = Run("bench", $"unix:{PathOf("nobody.sock")}");
+        ToolRun run = Run("bench", $"unix:{PathOf("absent.sock")}");
 
         Assert.Equal(ExitCode.Server, run.Code);
         Assert.Contains("cannot be reached", run.Error, StringComparison.Ordinal);

@@ -40,9 +40,9 @@ public sealed class GetTests : ToolTest
     [Fact]
     public void Missing_key_is_told_on_standard_error_and_by_the_exit_code()
     {
-        ToolRun run = Run("get", "nobody");
+        ToolRun run = Run("get", "absent");
 
-        Assert.Equal((ExitCode.No, "", "cairn: 'nobody' has no value\n"), (run.Code, run.Output, run.Error));
+        Assert.Equal((ExitCode.No, "", "cairn: 'absent' has no value\n"), (run.Code, run.Output, run.Error));
     }
 
     [Fact]
@@ -100,7 +100,7 @@ public sealed class GetTests : ToolTest
         string file = PathOf("kept");
         File.WriteAllText(file, "before");
 
-        ToolRun run = Run("get", "nobody", "--output", file);
+        ToolRun run = Run("get", "absent", "--output", file);
 
         Assert.Equal(ExitCode.No, run.Code);
         Assert.Equal("before", File.ReadAllText(file));
@@ -134,10 +134,10 @@ public sealed class GetTests : ToolTest
     [Fact]
     public void Json_of_a_missing_key_says_so()
     {
-        ToolRun run = Run("get", "nobody", "--json");
+        ToolRun run = Run("get", "absent", "--json");
 
         Assert.Equal(ExitCode.No, run.Code);
-        Assert.Equal("""{"key":"nobody","found":false}""", Assert.Single(run.Lines));
+        Assert.Equal("""{"key":"absent","found":false}""", Assert.Single(run.Lines));
     }
 
     [Fact]

@@ -168,7 +168,7 @@ public sealed class ServerTopTests : ToolTest
     [Fact]
     public void Server_that_is_not_there_at_first_is_an_error()
     {
-        ToolRun run = Run(NewConsole(isTerminal: true), "top", $"unix:{PathOf("nobody.sock")}");
+        ToolRun run = Run(NewConsole(isTerminal: true), "top", $"unix:{PathOf("absent.sock")}");
 
         Assert.Equal((ExitCode.Server, ""), (run.Code, run.Output));
         Assert.Contains("cannot be reached", run.Error, StringComparison.Ordinal);

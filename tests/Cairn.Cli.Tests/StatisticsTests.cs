@@ -12,7 +12,7 @@ public sealed class StatisticsTests : ToolTest
         Run("set", "empty", "");
         Run("set", "--collection", "sessions", "alice", "token");
         Run("get", "book:42");
-        Run("get", "nobody");
+        Run("get", "absent");
     }
 
     [Fact]
@@ -99,7 +99,7 @@ public sealed class StatisticsTests : ToolTest
             {
                 cache.Set("key", "value"u8);
                 cache.Contains("key");
-                cache.Get(i % 3 == 0 ? "nobody" : "key");
+                cache.Get(i % 3 == 0 ? "absent" : "key");
             }
         };
 

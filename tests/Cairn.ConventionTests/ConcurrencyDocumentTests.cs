@@ -56,7 +56,7 @@ public partial class ConcurrencyDocumentTests
     {
         var steps = EnumMember().Matches(SourcesByName["ProtocolStep.cs"]).Select(match => match.Groups[1].Value);
 
-        // A reader that dies leaves nothing, and a lock that is being seized is one that is being stolen.
+        // A reader that dies leaves nothing, and LockTakingOver is a part of LockTakenOver.
         var missing = steps
             .Where(step => !step.StartsWith("Read", StringComparison.Ordinal) && !step.StartsWith("Pin", StringComparison.Ordinal))
             .Where(step => step is not ("None" or "LockTakingOver" or "RecoveryQueuesRebuilt" or "RecoveryBucketChecked"))

@@ -4,24 +4,18 @@ namespace Cairn.ConventionTests;
 
 /// <summary>
 /// Turns of phrase that a reader of technical English has to read twice. They are looked for in C# (comments, documentation, messages) and in
-/// Markdown. Not every folder is free of them yet: <see cref="s_most"/> has how many there may be, and the numbers may only fall.
+/// Markdown. Code has none. The documents are not free of them yet: <see cref="s_most"/> has how many there may be, and the numbers may only fall.
 /// </summary>
 public partial class WordTests
 {
     // By the longest folder that a file is in. A folder that is not listed has none.
     private static readonly Dictionary<string, int> s_most = new(StringComparer.Ordinal)
     {
-        ["bench/Cairn.Benchmarks"] = 1,
-        ["docs"] = 108,
-        ["docs/decisions"] = 11,
-        ["docs/how-to"] = 10,
-        ["docs/models"] = 10,
-        ["docs/reference"] = 71,
-        ["tests/Cairn.Caching.Tests"] = 3,
-        ["tests/Cairn.Cli.Tests"] = 14,
-        ["tests/Cairn.Server.Tests"] = 6,
-        ["tests/Cairn.Tests"] = 9,
-        ["tests/Cairn.TortureTests"] = 10,
+        ["docs"] = 123,
+        ["docs/decisions"] = 89,
+        ["docs/how-to"] = 47,
+        ["docs/models"] = 14,
+        ["docs/reference"] = 100,
     };
 
     public static TheoryData<string> Folders => [.. TextFiles.Select(FolderOf).Distinct(StringComparer.Ordinal)];
@@ -57,6 +51,7 @@ public partial class WordTests
     [InlineData("Whoever opens it, and somebody else.", 2)]
     [InlineData("No operation, but for transactions, waits for ever.", 2)]
     [InlineData("    // Who reads asks first.", 1)]
+    [InlineData("A thief seizes the lock, so that none is owed.", 4)]
     [InlineData("    /// <param name=\"a\">Of the key.</param>", 1)]
     [InlineData("public void Key_that_nobody_has_is_missing()", 0)]
     [InlineData("// The reader asks who holds the lock.", 0)]
@@ -73,6 +68,7 @@ public partial class WordTests
         """
         \b(?i:nobody|whoever|somebody|for\ ever|but\ for|in\ vain|could\ not\ be\ had|the\ like|hears\ of|heard\ of)\b
         |\b(?i:(is|are|was|were|be)\ told|(is|are|be)\ of\ use|not\ to\ be\ had)\b
+        |\b(?i:so\ that\ none|tells\ of|thief|thieves|seiz(e|es|ed|ing)|ledger|owed|verdict|surroundings)\b
         |(?<=(//|///|\*|\.)\ +)(Who|What)\ (?!.*\?)
         |(?<=<param\ name="\w+">)Of\ 
         """,

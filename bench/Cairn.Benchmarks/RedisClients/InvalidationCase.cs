@@ -19,7 +19,7 @@ internal static class InvalidationCase
 
     public static void Measure(AreaRun run, int port)
     {
-        var pending = new Finding("another process hears of a change, 99 of 100", "Cairn", "1 ms") { Goal = Goal.AtMost(2) };
+        var pending = new Finding("another process sees a change, 99 of 100", "Cairn", "1 ms") { Goal = Goal.AtMost(2) };
         run.Check("redis, invalidation", [pending], () =>
         {
             using var listener = ChildProcess.Start(Command, port.ToString(CultureInfo.InvariantCulture));

@@ -107,9 +107,9 @@ internal sealed partial class DatabaseListener(
     [LoggerMessage(1, LogLevel.Information, "Listening for changes on the database's channel {Channel}")]
     private static partial void LogListening(ILogger logger, string channel);
 
-    [LoggerMessage(2, LogLevel.Warning, "The connection that tells of changes was lost; trying again in {Seconds} s")]
+    [LoggerMessage(2, LogLevel.Warning, "The connection that reports changes was lost; trying again in {Seconds} s")]
     private static partial void LogLost(ILogger logger, Exception failure, double seconds);
 
-    [LoggerMessage(3, LogLevel.Debug, "The database tells of a change of {What}")]
+    [LoggerMessage(3, LogLevel.Debug, "The database reports a change of {What}")]
     private static partial void LogHeard(ILogger logger, string what);
 }

@@ -10,5 +10,5 @@ namespace Bookshop.Operation;
 internal sealed class ListenerHealthCheck(DatabaseListener listener) : IHealthCheck
 {
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) => Task.FromResult(
-        listener.IsListening ? HealthCheckResult.Healthy() : HealthCheckResult.Degraded("The connection that tells of changes is lost."));
+        listener.IsListening ? HealthCheckResult.Healthy() : HealthCheckResult.Degraded("The connection that reports changes is lost."));
 }

@@ -29,7 +29,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     /// <param name="channel">The channel that delivers changes of other machines; null for none.</param>
     /// <param name="records">The names of the keys in the second level.</param>
     /// <param name="isPrivate">True if no other process can change the second level.</param>
-    /// <param name="hearing">The channel liveness, which heartbeats update.</param>
+    /// <param name="liveness">The channel liveness, which heartbeats update.</param>
     /// <param name="hashOf">The function that maps a key of the second level to its hash in first levels; 0 if it has none.</param>
     /// <param name="onChangedElsewhere">
     /// The action for a key that another machine changed, called before first levels are notified; a null key means all keys.
@@ -39,7 +39,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         ICacheInvalidation? channel,
         DistributedRecords records,
         bool isPrivate,
-        ChannelLiveness hearing,
+        ChannelLiveness liveness,
         Func<string, ulong> hashOf,
         Action<string?> onChangedElsewhere,
         Action onProven)
@@ -47,7 +47,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         _channel = channel;
         _records = records;
         SeesAllChanges = isPrivate || channel is not null;
-        _liveness = hearing;
+        _liveness = liveness;
         _hashOf = hashOf;
         _onChangedElsewhere = onChangedElsewhere;
         _onProven = onProven;

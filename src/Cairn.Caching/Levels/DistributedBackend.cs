@@ -59,7 +59,7 @@ internal sealed class DistributedBackend
         _publish = MakeCalls("publishing a change", new(isKnown: false));
         Records = new(options.Name);
         ChannelLiveness = new(isNeeded: channel is not null, options.Clock, options.TrustAfterHeartbeat);
-        Ledger = new(
+        Pending = new(
             options, Counters, _log, ChannelLiveness, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
         if (channel is null && !_isPrivate && !options.IsInMemory)
         {
@@ -75,7 +75,7 @@ internal sealed class DistributedBackend
 
     public ChannelLiveness ChannelLiveness { get; }
 
-    public WriteBehindQueue Ledger { get; }
+    public WriteBehindQueue Pending { get; }
 
     public ChannelHub Hub { get; }
 
@@ -129,9 +129,9 @@ internal sealed class DistributedBackend
             ofCache.Remove(_options.Name);
         }
 
-        await Ledger.CloseAsync().ConfigureAwait(false);
+        await Pending.CloseAsync().ConfigureAwait(false);
         Hub.Dispose();
-        Ledger.Dispose();
+        Pending.Dispose();
     }
 
     /// <summary>False until the channel delivers changes for the first time, or until a caller's wait for that has timed out.</summary>
@@ -212,7 +212,7 @@ internal sealed class DistributedBackend
     {
         try
         {
-            Ledger.OnNewEra();
+            Pending.OnNewEra();
             return await WriteNewEraAsync(wait).ConfigureAwait(false);
         }
         finally
@@ -224,7 +224,7 @@ internal sealed class DistributedBackend
     /// <summary>Publishes a change that was not made through the write-behind queue.</summary>
     public async ValueTask<LevelStatus> PublishAsync(string key, LocalLease lease, LevelWait wait) =>
         _channel is { ReportsChanges: false }
-            ? await Ledger.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, wait).ConfigureAwait(false)
+            ? await Pending.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, wait).ConfigureAwait(false)
             : LevelStatus.Done;
 
     // Not awaited: the caller that found too many changes waits for its own change only. It does not throw.
@@ -234,7 +234,7 @@ internal sealed class DistributedBackend
     {
         var change = new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() };
         SetEra(change.Number);
-        LevelStatus status = await Ledger
+        LevelStatus status = await Pending
             .ApplyAsync(Records.EraKey, change, lease: null, wait).ConfigureAwait(false);
         lock (_eraGate)
         {
@@ -312,14 +312,14 @@ internal sealed class DistributedBackend
             version = _eraVersion;
         }
 
-        if (Ledger.TryRead(Records.EraKey, out PendingChange? owed) && owed is null or { Kind: ChangeKind.Era })
+        if (Pending.TryRead(Records.EraKey, out PendingChange? pending) && pending is null or { Kind: ChangeKind.Era })
         {
-            if (owed is null)
+            if (pending is null)
             {
                 return 0;
             }
 
-            return Learn(owed.Number, version);
+            return Learn(pending.Number, version);
         }
 
         CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
@@ -377,7 +377,7 @@ internal sealed class DistributedBackend
     {
         if (key is not null)
         {
-            Ledger.OnChangedElsewhere(key);
+            Pending.OnChangedElsewhere(key);
             return;
         }
 
@@ -387,17 +387,17 @@ internal sealed class DistributedBackend
             _era = 0;
         }
 
-        Ledger.OnAllChangedElsewhere();
+        Pending.OnAllChangedElsewhere();
     }
 
     private void OnProven()
     {
-        Ledger.OnProven();
+        Pending.OnProven();
         if (ReferenceEquals(_channel, _cache))
         {
             // A cache that reports that it works need not be avoided, and other machines wait for the pending changes.
             EndBreaks();
-            Ledger.Hasten();
+            Pending.Hasten();
         }
     }
 

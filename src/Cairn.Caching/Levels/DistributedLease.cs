@@ -34,7 +34,7 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
     public void Lose()
     {
         _isLost = true;
-        backend.Ledger.Release(this);
+        backend.Pending.Release(this);
     }
 
     public ValueTask DisposeAsync()
@@ -49,7 +49,7 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
             return LeaveServerAsync(server);
         }
 
-        backend.Ledger.Release(this);
+        backend.Pending.Release(this);
         return default;
     }
 
@@ -58,7 +58,7 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
     {
         await server.Timer.DisposeAsync().ConfigureAwait(false);
         await backend.Leases!.ReleaseAsync(Key, server.Owner, server.Options.WriteTimeout).ConfigureAwait(false);
-        backend.Ledger.Release(this);
+        backend.Pending.Release(this);
     }
 
     private async Task RenewAsync()

@@ -67,7 +67,7 @@ internal sealed class DistributedLevel : SecondLevel
     public LevelCounters Counters => _backend.Counters;
 
     /// <summary>The number of changes that the second level does not have yet.</summary>
-    public int PendingChanges => _backend.Ledger.PendingCount;
+    public int PendingChanges => _backend.Pending.PendingCount;
 
     /// <summary>True while the circuit breaker is open after repeated failures.</summary>
     public bool IsBroken => _backend.IsBroken;
@@ -88,14 +88,14 @@ internal sealed class DistributedLevel : SecondLevel
     {
         string text = _backend.Records.ValueKey(key);
         wait = Shared(wait);
-        if (_backend.Ledger.TryRead(text, out PendingChange? owed))
+        if (_backend.Pending.TryRead(text, out PendingChange? pending))
         {
-            if (owed is not { Kind: ChangeKind.Write } || _backend.Expiry(owed.Expiration) is null)
+            if (pending is not { Kind: ChangeKind.Write } || _backend.Expiry(pending.Expiration) is null)
             {
                 return LevelStatus.Miss;
             }
 
-            return DistributedRecords.EraOf(owed.Record) == _backend.KnownEra ? Found(owed.Record, target) : LevelStatus.Miss;
+            return DistributedRecords.EraOf(pending.Record) == _backend.KnownEra ? Found(pending.Record, target) : LevelStatus.Miss;
         }
 
         ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
@@ -133,7 +133,7 @@ internal sealed class DistributedLevel : SecondLevel
     {
         status = LevelStatus.Failed;
         string text = _backend.Records.ValueKey(key);
-        if (!_backend.TryKnowEra(out ulong era) || _backend.Ledger.TryRead(text, out _) || !_backend.TryReadNow(text, out CallResult<byte[]?> result))
+        if (!_backend.TryKnowEra(out ulong era) || _backend.Pending.TryRead(text, out _) || !_backend.TryReadNow(text, out CallResult<byte[]?> result))
         {
             return false;
         }
@@ -187,7 +187,7 @@ internal sealed class DistributedLevel : SecondLevel
         // With a lease within this process, of the current era, the write is one step. An in-memory cache completes it at once.
         ulong era = _backend.KnownEra;
         ValueTask<LevelStatus> writing = held is { Owner: null, IsUnasked: false } && era != 0 && held.Era == era && _backend.ChannelLiveness.IsTrusted
-            ? _backend.Ledger.WriteAsync(DistributedRecords.Value(era, envelope.Span), expiration, held, wait)
+            ? _backend.Pending.WriteAsync(DistributedRecords.Value(era, envelope.Span), expiration, held, wait)
             : WriteInStepsAsync(key, envelope, expiration, held, wait);
         return ToldAsync(hash, writing);
     }
@@ -216,7 +216,7 @@ internal sealed class DistributedLevel : SecondLevel
         if (era == 0)
         {
             // The era of the value is not known. The earlier value is removed, as soon as that is possible.
-            LevelStatus removed = await _backend.Ledger.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held, wait).ConfigureAwait(false);
+            LevelStatus removed = await _backend.Pending.ApplyAsync(text, new PendingChange(ChangeKind.Remove), held, wait).ConfigureAwait(false);
             return removed == LevelStatus.LeaseLost ? removed : LevelStatus.Failed;
         }
 
@@ -236,7 +236,7 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         var change = new PendingChange(ChangeKind.Write) { Record = record, Expiration = expiration, Holder = held };
-        return await _backend.Ledger.ApplyAsync(text, change, held, wait).ConfigureAwait(false);
+        return await _backend.Pending.ApplyAsync(text, change, held, wait).ConfigureAwait(false);
     }
 
     public override ValueTask<LevelStatus> RemoveAsync(string key, ulong hash, LevelWait wait) =>
@@ -261,7 +261,7 @@ internal sealed class DistributedLevel : SecondLevel
         }
 
         var lease = new DistributedLease(_backend, _backend.Records.ValueKey(key)) { Era = era };
-        return _backend.Ledger.TryAcquire(lease, out _) ? lease : null;
+        return _backend.Pending.TryAcquire(lease, out _) ? lease : null;
     }
 
     private async ValueTask<LeaseResult> AcquireLeaseSlowlyAsync(string key, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
@@ -269,7 +269,7 @@ internal sealed class DistributedLevel : SecondLevel
         var request = new LeaseRequest(_backend.Records.ValueKey(key), replacesStale, leaseWait, _options.Clock);
         wait = Shared(wait);
         var lease = new DistributedLease(_backend, request.Key);
-        while (!_backend.Ledger.TryAcquire(lease, out LocalLease? other))
+        while (!_backend.Pending.TryAcquire(lease, out LocalLease? other))
         {
             request.HasWaited = true;
             TimeSpan left = request.Left;
@@ -313,9 +313,9 @@ internal sealed class DistributedLevel : SecondLevel
     {
         string text = _backend.Records.StampKey(tag);
         wait = Shared(wait);
-        if (_backend.Ledger.TryRead(text, out PendingChange? owed) && owed is null or { Kind: ChangeKind.Stamp })
+        if (_backend.Pending.TryRead(text, out PendingChange? pending) && pending is null or { Kind: ChangeKind.Stamp })
         {
-            return owed?.Number ?? Tag.Unknown;
+            return pending?.Number ?? Tag.Unknown;
         }
 
         ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
@@ -348,7 +348,7 @@ internal sealed class DistributedLevel : SecondLevel
         var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() };
         try
         {
-            await _backend.Ledger.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
+            await _backend.Pending.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
             return change.Number;
         }
         finally
@@ -378,7 +378,7 @@ internal sealed class DistributedLevel : SecondLevel
     }
 
     private ValueTask<LevelStatus> ChangeAsync(string text, ulong hash, PendingChange change, LevelWait wait) =>
-        ToldAsync(hash, _backend.Ledger.ApplyAsync(text, change, lease: null, wait));
+        ToldAsync(hash, _backend.Pending.ApplyAsync(text, change, lease: null, wait));
 
     // Reports a change to all first levels before it is acknowledged (I1), unless the change was refused.
     private ValueTask<LevelStatus> ToldAsync(ulong hash, ValueTask<LevelStatus> changing)
@@ -544,9 +544,9 @@ internal sealed class DistributedLevel : SecondLevel
 
     private async ValueTask<bool> HasValueAsync(string text, ulong era, LevelWait wait)
     {
-        if (_backend.Ledger.TryRead(text, out PendingChange? owed))
+        if (_backend.Pending.TryRead(text, out PendingChange? pending))
         {
-            return owed is { Kind: ChangeKind.Write } && _backend.Expiry(owed.Expiration) is not null;
+            return pending is { Kind: ChangeKind.Write } && _backend.Expiry(pending.Expiration) is not null;
         }
 
         CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, wait).ConfigureAwait(false);

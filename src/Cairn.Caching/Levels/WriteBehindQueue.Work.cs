@@ -141,8 +141,8 @@ internal sealed partial class WriteBehindQueue
         _ = late.ContinueWith(
             static (_, ended) =>
             {
-                (WriteBehindQueue ledger, KeyState state, PendingChange change) = ((WriteBehindQueue, KeyState, PendingChange))ended!;
-                ledger.OnLateEnd(state, change);
+                (WriteBehindQueue queue, KeyState state, PendingChange change) = ((WriteBehindQueue, KeyState, PendingChange))ended!;
+                queue.OnLateEnd(state, change);
             },
             (this, state, change),
             CancellationToken.None,

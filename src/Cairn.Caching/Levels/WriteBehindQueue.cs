@@ -83,7 +83,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
     /// <param name="options">The limits and times.</param>
     /// <param name="counters">The counters to increment.</param>
     /// <param name="log">The log.</param>
-    /// <param name="hearing">The channel liveness.</param>
+    /// <param name="liveness">The channel liveness.</param>
     /// <param name="attempt">The function that makes a change. It never throws, and takes no longer than its time-outs.</param>
     /// <param name="waitMs">The function that returns for how many milliseconds attempts are known to be useless.</param>
     /// <param name="tryNow">The action that lets the next attempt pass the circuit breakers.</param>
@@ -92,7 +92,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
         DistributedLevelOptions options,
         LevelCounters counters,
         LevelLog log,
-        ChannelLiveness hearing,
+        ChannelLiveness liveness,
         Func<string, PendingChange, ValueTask<AttemptResult>> attempt,
         Func<long> waitMs,
         Action tryNow,
@@ -102,7 +102,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
         _counters = counters;
         _log = log;
         _clock = new(options.Clock);
-        _liveness = hearing;
+        _liveness = liveness;
         _stopToken = _stop.Token;
         _attempt = attempt;
         _waitMs = waitMs;
@@ -246,11 +246,11 @@ internal sealed partial class WriteBehindQueue : IDisposable
         }
         catch (TimeoutException)
         {
-            return Owe(state, change);
+            return AddPending(state, change);
         }
         catch (OperationCanceledException)
         {
-            Owe(state, change);
+            AddPending(state, change);
             throw;
         }
     }
@@ -389,7 +389,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
 
     public void Dispose() => _stop.Dispose();
 
-    private LevelStatus Owe(KeyState state, PendingChange change)
+    private LevelStatus AddPending(KeyState state, PendingChange change)
     {
         lock (_gate)
         {

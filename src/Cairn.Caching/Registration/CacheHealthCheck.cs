@@ -16,7 +16,7 @@ internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
             ["failures"] = health.Failures,
             ["timeouts"] = health.Timeouts,
             ["refused"] = health.Refused,
-            ["owed"] = health.PendingChanges,
+            ["pending"] = health.PendingChanges,
         };
         string? trouble = health switch
         {

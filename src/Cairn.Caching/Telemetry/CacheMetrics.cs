@@ -51,7 +51,7 @@ internal sealed class CacheMetrics : IDisposable
         _meter.CreateObservableCounter("cairn.cache.evictions", () => One(statistics().LocalEvictions), "{entry}", "Entries that the first level evicted.");
         _meter.CreateObservableCounter("cairn.cache.shared.errors", Errors, "{call}", "Calls of the second level that failed, by error: failure, timeout, refused.");
         _meter.CreateObservableUpDownCounter(
-            "cairn.cache.shared.owed", () => One(health().PendingChanges), "{change}", "Changes that the second level does not have yet.");
+            "cairn.cache.shared.pending", () => One(health().PendingChanges), "{change}", "Changes that the second level does not have yet.");
 
         void Add(string instrument, CacheCount count, string unit, string description) =>
             _meter.CreateObservableCounter(instrument, () => One(counters.Sum(count)), unit, description);

@@ -13,7 +13,7 @@ internal sealed class ServerProtocols : IDisposable
     private readonly CairnStore _store;
     private readonly MemcachedSessions _memcached;
     private readonly RespServer _resp;
-    private readonly MemcachedServerInfo _surroundings;
+    private readonly MemcachedServerInfo _info;
 
     /// <summary>Creates the session factories for a store.</summary>
     public ServerProtocols(CairnStore store, ServerPlan plan)
@@ -22,7 +22,7 @@ internal sealed class ServerProtocols : IDisposable
         int maxValueBytes = options.MaxValueBytes == 0 ? store.MaxValueBytes : Math.Min(options.MaxValueBytes, store.MaxValueBytes);
         _store = store;
         Metrics.SlowLog.Threshold = options.SlowThreshold;
-        _surroundings = new MemcachedServerInfo
+        _info = new MemcachedServerInfo
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
         };
@@ -44,7 +44,7 @@ internal sealed class ServerProtocols : IDisposable
             Shutdown = options.AllowsShutdown ? isGraceful => { _ = _shutdown.CancelAsync(); } : null,
             Credentials = plan.MemcachedUsers,
             WireFormat = options.MemcachedWireFormat,
-            Surroundings = _surroundings,
+            Server = _info,
             Metrics = Metrics,
             Events = _resp.Events,
         });
@@ -63,7 +63,7 @@ internal sealed class ServerProtocols : IDisposable
     /// <summary>Sets the engine that serves the sessions, so that they can report its state.</summary>
     public void Attach(ServerEngine engine)
     {
-        _surroundings.Engine = engine;
+        _info.Engine = engine;
         _resp.Engine = engine;
         _resp.Port = engine.Listeners.FirstOrDefault(listener => engine.ServiceOf(listener).Sessions == Resp && !listener.IsUnix)?.EndPoint?.Port ?? 0;
     }

@@ -60,5 +60,5 @@ internal sealed record MemcachedOptions
     public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
 
     /// <summary>Gets the information about the server that <c>stats</c> reports.</summary>
-    public MemcachedServerInfo Surroundings { get; init; } = new();
+    public MemcachedServerInfo Server { get; init; } = new();
 }

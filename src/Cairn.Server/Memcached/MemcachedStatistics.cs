@@ -34,7 +34,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
 
     /// <summary>Returns the approximate length in bytes of a reply whose length clients can determine; 0 for other groups.</summary>
     public long LengthOf(ReadOnlySpan<byte> arguments) =>
-        arguments.StartsWith("conns"u8) ? (long)BytesOfConnection * (sessions.Options.Surroundings.Engine?.ConnectionCount ?? 0)
+        arguments.StartsWith("conns"u8) ? (long)BytesOfConnection * (sessions.Options.Server.Engine?.ConnectionCount ?? 0)
         : arguments.StartsWith("detail dump"u8) ? sessions.Prefixes.Length
         : 0;
 
@@ -56,7 +56,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         MemcachedCounters counters = sessions.Total();
         StoreStatistics store = sessions.Store.GetStatistics();
         StoreCounts counts = sessions.StoreCountsSinceReset(store);
-        ServerEngine? engine = sessions.Options.Surroundings.Engine;
+        ServerEngine? engine = sessions.Options.Server.Engine;
         DateTimeOffset now = sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
         ServerMetrics metrics = sessions.Options.Metrics;
@@ -116,7 +116,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("accepting_conns", "1"),
             ("listen_disabled_num", "0"),
             ("time_in_listen_disabled_us", "0"),
-            ("threads", Text(sessions.Options.Surroundings.Workers)),
+            ("threads", Text(sessions.Options.Server.Workers)),
             ("conn_yields", Text(counters.Yields)),
             ("hash_power_level", Text(System.Numerics.BitOperations.Log2((ulong)Math.Max(1, store.IndexSlots)))),
             ("hash_bytes", Text(8 * store.IndexSlots)),
@@ -164,13 +164,13 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
     private IEnumerable<(string Name, string Value)> Settings()
     {
         MemcachedOptions options = sessions.Options;
-        MemcachedServerInfo surroundings = options.Surroundings;
+        MemcachedServerInfo server = options.Server;
         StoreStatistics store = sessions.Store.GetStatistics();
         Listener? tcp = Listeners().FirstOrDefault(listener => !listener.IsUnix);
         return
         [
             ("maxbytes", Text(store.FileBytes)),
-            ("maxconns", Text(surroundings.Engine?.Limits.MaxConnections ?? 0)),
+            ("maxconns", Text(server.Engine?.Limits.MaxConnections ?? 0)),
             ("tcpport", Text(tcp?.EndPoint!.Port ?? 0)),
             ("udpport", "0"),
             ("inter", tcp?.EndPoint!.Address.ToString() ?? "NULL"),
@@ -182,13 +182,13 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("shutdown_command", YesNo(options.Shutdown is not null)),
             ("growth_factor", "1.25"),
             ("chunk_size", "48"),
-            ("num_threads", Text(surroundings.Workers)),
+            ("num_threads", Text(server.Workers)),
             ("num_threads_per_udp", "0"),
             ("stat_key_prefix", sessions.Prefixes.Delimiter.ToString()),
             ("detail_enabled", YesNo(sessions.Prefixes.IsOn)),
-            ("reqs_per_event", Text(surroundings.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
+            ("reqs_per_event", Text(server.Engine?.Limits.MaxRequestsPerTurn ?? 0)),
             ("cas_enabled", YesNo(options.TellsVersions)),
-            ("tcp_backlog", Text(surroundings.Engine?.Backlog ?? 0)),
+            ("tcp_backlog", Text(server.Engine?.Backlog ?? 0)),
             ("binding_protocol", Binding()),
             ("auth_enabled_sasl", YesNo(options.Credentials is not null && options.WireFormat != MemcachedWireFormat.Text)),
             ("auth_enabled_ascii", options.WireFormat != MemcachedWireFormat.Binary ? options.UsersPath ?? "no" : "no"),
@@ -204,9 +204,9 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("inline_ascii_response", "no"),
             ("worker_logbuf_size", "65536"),
             ("watcher_logbuf_size", Text(options.WatcherBytes)),
-            ("read_buf_mem_limit", Text(surroundings.Engine is { } server ? server.Limits.MaxBufferBytes >> 20 : 0)),
+            ("read_buf_mem_limit", Text(server.Engine is { } server ? server.Limits.MaxBufferBytes >> 20 : 0)),
             ("memory_file", sessions.Store.Path),
-            ("ssl_enabled", YesNo(surroundings.Engine is { } secure && secure.Listeners.Any(listener => secure.ServiceOf(listener).Certificates is not null))),
+            ("ssl_enabled", YesNo(server.Engine is { } secure && secure.Listeners.Any(listener => secure.ServiceOf(listener).Certificates is not null))),
         ];
     }
 
@@ -218,7 +218,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
     };
 
     private long IdleSeconds() =>
-        sessions.Options.Surroundings.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
+        sessions.Options.Server.Engine?.Limits.IdleTimeout is { } time && time != Timeout.InfiniteTimeSpan ? (long)time.TotalSeconds : 0;
 
     // The store has no slabs. memcached-tool and other programs expect at least one.
     private IEnumerable<(string Name, string Value)> ItemStatistics()
@@ -297,7 +297,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             yield return ($"{Text(listener.Descriptor)}:secs_since_last_cmd", Text((long)sessions.Uptime.TotalSeconds));
         }
 
-        IEnumerable<ClientConnection> connections = sessions.Options.Surroundings.Engine?.Connections ?? [];
+        IEnumerable<ClientConnection> connections = sessions.Options.Server.Engine?.Connections ?? [];
         foreach (ClientConnection connection in connections.OrderBy(connection => connection.Id))
         {
             string number = Text(connection.Channel.Descriptor);
@@ -317,7 +317,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
 
     private static string AddressOf(Listener listener) => listener.IsUnix ? $"unix:{listener.Address.UnixPath}" : $"tcp:{listener.EndPoint}";
 
-    private IEnumerable<Listener> Listeners() => (sessions.Options.Surroundings.Engine?.Listeners ?? [])
+    private IEnumerable<Listener> Listeners() => (sessions.Options.Server.Engine?.Listeners ?? [])
         .Where(listener => listener.Name.StartsWith("memcached", StringComparison.OrdinalIgnoreCase));
 
     private static (string Name, string Value)[] Figures(params (string Name, string Value)[] figures) => figures;

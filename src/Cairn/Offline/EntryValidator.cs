@@ -16,7 +16,7 @@ internal enum EntryValidity
     Damaged,
 }
 
-/// <summary>The result for a slot and its entry. If the fate is damage, it also has the problem.</summary>
+/// <summary>The result for a slot and its entry. If the entry is damaged, it also has the problem.</summary>
 internal readonly record struct EntryValidation(EntryValidity Validity, VerifyArea Area = default, long Offset = 0, string Problem = "")
 {
     public static EntryValidation Damaged(VerifyArea area, long offset, string problem) => new(EntryValidity.Damaged, area, offset, problem);

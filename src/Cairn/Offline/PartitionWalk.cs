@@ -32,7 +32,7 @@ internal unsafe interface IPartitionVisitor
 // Visits everything in a partition. The walk reads the index once. Then it reads the segments one after the other, and looks up each entry in the copy of
 // the index. The slots that remain are judged one by one. So the file is read from front to back, independent of the index's order.
 //
-// Processes can change the partition meanwhile. EntryValidator judges every apparent damage again, and its verdicts are final. Other changes since the index
+// Processes can change the partition meanwhile. EntryValidator validates every apparent damage again, and its results are final. Other changes since the index
 // was read only make the counts inexact.
 internal sealed unsafe class PartitionWalk : IDisposable
 {

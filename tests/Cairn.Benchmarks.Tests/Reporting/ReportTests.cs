@@ -67,7 +67,7 @@ public class ReportTests
     [Fact]
     public void Machine_is_described_without_its_name()
     {
-        var machine = Surroundings.DescribeMachine();
+        var machine = BenchmarkMachine.DescribeMachine();
 
         Assert.Contains("core", machine, StringComparison.Ordinal);
         Assert.Contains(".NET", machine, StringComparison.Ordinal);

@@ -147,7 +147,7 @@ public class ChannelCoherenceTests
         second.Works = second.Hears = false;
         Assert.Equal(LevelStatus.Failed, await b.WriteAsync("key", "of b"));
         Assert.Equal(LevelStatus.Failed, await b.RenewAsync("tag"));
-        ulong owed = await b.StampAsync("tag");
+        ulong pending = await b.StampAsync("tag");
         await a.WriteAsync("key", "of a");
         await a.RenewAsync("tag");
         int all = b.Sink.All;
@@ -160,7 +160,7 @@ public class ChannelCoherenceTests
         await a.AdvanceUntilAsync(() => b.Level.PendingChanges == 0);
         Assert.Contains(await a.ReadAsync("key"), new[] { "of a", null });
         Assert.Equal(await a.ReadAsync("key"), await b.ReadAsync("key"));
-        Assert.NotEqual(owed, await b.StampAsync("tag"));
+        Assert.NotEqual(pending, await b.StampAsync("tag"));
         Assert.Equal(await a.StampAsync("tag"), await b.StampAsync("tag"));
     }
 
@@ -200,12 +200,12 @@ public class ChannelCoherenceTests
         Assert.True(Keep(level, mark, hash, level.Level.ChangesOf(written)));
         cache.Script = (_, _) => Fault.Throw;
         mark = level.Level.Coherence.Mark(hash);
-        LevelStatus owed = await level.WriteAsync("key", "2");
-        Assert.Equal(LevelStatus.Failed, owed);
-        Assert.True(Keep(level, mark, hash, level.Level.ChangesOf(owed)));
+        LevelStatus pending = await level.WriteAsync("key", "2");
+        Assert.Equal(LevelStatus.Failed, pending);
+        Assert.True(Keep(level, mark, hash, level.Level.ChangesOf(pending)));
 
         await level.RemoveAsync("key");
-        Assert.False(Keep(level, mark, hash, level.Level.ChangesOf(owed)));
+        Assert.False(Keep(level, mark, hash, level.Level.ChangesOf(pending)));
         Assert.Equal(0, level.Level.ChangesOf(LevelStatus.LeaseLost));
         cache.Script = (_, _) => Fault.None;
     }

@@ -193,14 +193,14 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         await _a.RenewAsync("tag");
         await _a.RemoveAsync("removed");
         Assert.Equal("1", await _a.ReadAsync("key"));
-        ulong owed = await _a.StampAsync("tag");
-        Assert.NotEqual(before, owed);
+        ulong pending = await _a.StampAsync("tag");
+        Assert.NotEqual(before, pending);
 
         _a.Clock.Advance(s_patient.TrustAfterHeartbeat);
 
         Assert.Null(await _a.ReadAsync("key"));
         Assert.Null(await _a.ReadAsync("removed"));
-        Assert.DoesNotContain(await _a.StampAsync("tag"), new[] { before, owed });
+        Assert.DoesNotContain(await _a.StampAsync("tag"), new[] { before, pending });
     }
 
     [Fact]

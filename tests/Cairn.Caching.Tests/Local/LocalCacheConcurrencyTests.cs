@@ -247,7 +247,7 @@ public class LocalCacheConcurrencyTests
             entries.SelectMany(list => list),
             entry => Assert.True(
                 ((StrongBox)entry.Value!).Told == (held.Contains(entry) ? 0 : 1),
-                $"Seed {seed}: {entry.Key} is {(held.Contains(entry) ? "" : "not ")}there, and was told of {((StrongBox)entry.Value).Told} times."));
+                $"Seed {seed}: {entry.Key} is {(held.Contains(entry) ? "" : "not ")}there, and was reported {((StrongBox)entry.Value).Told} times."));
 
         void Work(Random random, List<LocalEntry> mine)
         {

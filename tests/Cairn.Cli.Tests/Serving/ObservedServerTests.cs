@@ -72,10 +72,10 @@ public sealed class ObservedServerTests : IDisposable
     public async Task Collector_that_is_not_there_is_told_in_the_log_and_stops_nothing()
     {
         var lines = new System.Collections.Concurrent.ConcurrentQueue<string>();
-        using var nobody = new TcpListener(IPAddress.Loopback, 0);
-        nobody.Start();
-        var endpoint = new Uri($"http://{nobody.LocalEndpoint}");
-        nobody.Stop();
+        using var closed = new TcpListener(IPAddress.Loopback, 0);
+        closed.Start();
+        var endpoint = new Uri($"http://{closed.LocalEndpoint}");
+        closed.Stop();
         await using CairnServer server = await CairnServer.StartAsync(
             new ServerOptions
             {

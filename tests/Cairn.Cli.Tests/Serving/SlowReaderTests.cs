@@ -208,7 +208,7 @@ public sealed class SlowReaderTests : IDisposable
     private static void AssertStops(ToolProcess server)
     {
         server.Signal(ToolProcess.Terminate);
-        Assert.True(server.ExitsWithin(Patience), "The server goes on after it was told to terminate.");
+        Assert.True(server.ExitsWithin(Patience), "The server goes on after SIGTERM.");
         Assert.Equal(ExitCode.Done, server.WaitForExit().Code);
     }
 }

@@ -103,7 +103,7 @@ public class CloseTests
         client.Send($"big {ReplyBytes}\nquit\n");
         await connection.UntilWorker(() => connection.State == ConnectionState.Lingering);
         client.Send("echo anybody there?\n");
-        client.Send("echo nobody\n");
+        client.Send("echo unread\n");
 
         Assert.Equal(ReplyBytes, client.Skip(ReplyBytes));
         Assert.Equal("", client.ReadToEnd());

@@ -18,7 +18,7 @@ public class AllocationTests
     [InlineData("HSET hash f 1 g 2", "HGET hash f", "HGET hash none", "HMGET hash f g", "HGETALL hash", "HINCRBY hash f 1", "HDEL hash g")]
     [InlineData("SET short a", "APPEND short bcd", "SETRANGE short 2 xyz", "GETDEL short")]
     [InlineData("SCAN 0", "SCAN 0 COUNT 1000", "SCAN 0 TYPE hash")]
-    [InlineData("PUBLISH channel message", "PUBLISH nobody message")]
+    [InlineData("PUBLISH channel message", "PUBLISH unread message")]
     [InlineData("PING", "ECHO text", "CLIENT ID", "SELECT 0")]
     public void Nothing_is_allocated_for(params string[] requests)
     {

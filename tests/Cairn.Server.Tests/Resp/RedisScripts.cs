@@ -166,7 +166,7 @@ internal static partial class RedisScripts
         AUTH wrong
         AUTH a b c
         AUTH default wrong
-        AUTH nobody secret
+        AUTH unknown secret
         HELLO
         HELLO 3
         HELLO 5
@@ -536,7 +536,7 @@ internal static partial class RedisScripts
         CLIENT PAUSE
         CLIENT PAUSE 1
         CLIENT UNPAUSE
-        CLIENT KILL USER nobody
+        CLIENT KILL USER unknown
         CLIENT KILL TYPE x
         CLIENT KILL SKIPME x
         CLIENT KILL ID 0

@@ -57,7 +57,7 @@ internal sealed class StoreServer : IAsyncDisposable
         };
         options = configure?.Invoke(options) ?? options;
         server.Engine = await ServerEngine.StartAsync(loop is { } chosen ? options.With(chosen) : options);
-        server._memcachedOptions.Surroundings.Engine = server.Engine;
+        server._memcachedOptions.Server.Engine = server.Engine;
         return server;
     }
 

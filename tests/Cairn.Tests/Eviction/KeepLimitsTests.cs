@@ -198,7 +198,7 @@ public sealed class KeepLimitsTests : StoreTest
         store.Dispose();
 
         CairnStore again = Open(Options);
-        Assert.False(again.Engine.Memory.HasOverflow, "Nobody needs to look there any more.");
+        Assert.False(again.Engine.Memory.HasOverflow, "The overflow buckets are no longer needed.");
     }
 
     [Fact]

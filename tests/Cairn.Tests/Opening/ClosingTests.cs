@@ -13,11 +13,11 @@ public sealed class ClosingTests : StoreTest
     {
         var clock = new ScriptedClock();
         CairnStore closing = Open(Options with { TimeProvider = clock });
-        CairnStore thief = Open(Options);
-        CairnCollection cache = thief.DefaultCollection;
+        CairnStore taker = Open(Options);
+        CairnCollection cache = taker.DefaultCollection;
         using var isInside = new ManualResetEventSlim();
         using var mayLeave = new ManualResetEventSlim();
-        Task<bool> stealing = Task.FromResult(false);
+        Task<bool> taking = Task.FromResult(false);
         int ownerAfterwards = 0;
 
         int latecomer = Environment.CurrentManagedThreadId;
@@ -29,7 +29,7 @@ public sealed class ClosingTests : StoreTest
                 bool isLatecomer = Environment.CurrentManagedThreadId == latecomer;
                 if (isLatecomer && step == ProtocolStep.LockTaken)
                 {
-                    stealing = OwnThread.Run(() => cache.Set("key", "thief's"u8));
+                    taking = OwnThread.Run(() => cache.Set("key", "taker's"u8));
                     isInside.Wait();
                 }
                 else if (!isLatecomer && step == ProtocolStep.EntryCopied)
@@ -42,7 +42,7 @@ public sealed class ClosingTests : StoreTest
         try
         {
             Assert.Throws<ObjectDisposedException>(() => closing.DefaultCollection.Set("key", "latecomer's"u8, TimeSpan.FromHours(1)));
-            ownerAfterwards = OwnerOfLock(thief, cache.PartitionOf("key"));
+            ownerAfterwards = OwnerOfLock(taker, cache.PartitionOf("key"));
         }
         finally
         {
@@ -50,10 +50,10 @@ public sealed class ClosingTests : StoreTest
             mayLeave.Set();
         }
 
-        Assert.Equal(thief.Engine.Owners.Slot, ownerAfterwards);
-        Assert.True(await stealing);
-        Assert.Equal("thief's", cache.GetString("key"));
-        StoreAudit.Check(thief);
+        Assert.Equal(taker.Engine.Owners.Slot, ownerAfterwards);
+        Assert.True(await taking);
+        Assert.Equal("taker's", cache.GetString("key"));
+        StoreAudit.Check(taker);
     }
 
     [Fact]

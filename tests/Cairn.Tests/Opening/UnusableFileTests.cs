@@ -53,8 +53,8 @@ public sealed class UnusableFileTests : StoreTest
         UnixFileMode enter = UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute | UnixFileMode.OtherRead | UnixFileMode.OtherExecute;
         File.SetUnixFileMode(shared.Path, enter);
 
-        using ChildProcess nobody = ChildProcess.Start(typeof(Program), "open-store-as-nobody", path);
-        string answer = nobody.ReadLine();
+        using ChildProcess otherUser = ChildProcess.Start(typeof(Program), "open-store-as-other-user", path);
+        string answer = otherUser.ReadLine();
 
         Assert.StartsWith("UnauthorizedAccessException: The user '", answer, StringComparison.Ordinal);
         Assert.Contains($"may not open the store '{path}' for reading and writing", answer, StringComparison.Ordinal);

@@ -8,7 +8,7 @@ namespace Cairn.Tests.Platform;
 /// <summary>Implements the roles of child processes in platform tests.</summary>
 internal static partial class PlatformRoles
 {
-    private const uint Nobody = 65534;
+    private const uint OtherUser = 65534;
     private const int FileSizeLimit = 1; // RLIMIT_FSIZE
 
     /// <summary>PATH OFFSET: locks the byte, prints "held", and keeps the lock until the input ends.</summary>
@@ -37,7 +37,7 @@ internal static partial class PlatformRoles
     }
 
     /// <summary>PATH: becomes a user without rights, opens the file, and prints the type of the exception.</summary>
-    public static void OpenAsNobody(string[] args)
+    public static void OpenAsOtherUser(string[] args)
     {
         BecomeNobody();
         Console.WriteLine(Report(() => HostPlatform.Current.Open(args[0]).Dispose()));
@@ -45,7 +45,7 @@ internal static partial class PlatformRoles
     }
 
     /// <summary>PATH: becomes a user without rights if it can, opens the store, and prints the type of the exception.</summary>
-    public static void OpenStoreAsNobody(string[] args)
+    public static void OpenStoreAsOtherUser(string[] args)
     {
         if (Environment.IsPrivilegedProcess)
         {
@@ -86,7 +86,7 @@ internal static partial class PlatformRoles
     private static void BecomeNobody()
     {
         _ = HostPlatform.Current;
-        if (SetUser(Nobody) != 0)
+        if (SetUser(OtherUser) != 0)
         {
             throw new InvalidOperationException($"setuid failed: {Marshal.GetLastPInvokeErrorMessage()}");
         }

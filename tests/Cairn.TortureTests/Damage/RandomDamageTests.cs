@@ -35,7 +35,7 @@ public sealed class RandomDamageTests(ITestOutputHelper output)
             }
         }
 
-        Assert.True(line is not null, $"{watch.Verdict} at seed {seed}. Again: {run.ReplayOf(seed)}");
+        Assert.True(line is not null, $"{watch.Cause} at seed {seed}. Again: {run.ReplayOf(seed)}");
         Assert.True(faults.Count == 0, $"{faults.Count} faults:\n{string.Join('\n', faults.Take(3))}");
         output.WriteLine(line);
     }

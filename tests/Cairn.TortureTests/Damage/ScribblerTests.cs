@@ -99,7 +99,7 @@ public sealed class ScribblerTests(ITestOutputHelper output)
             last = line;
         }
 
-        return $"fault: {watch.Verdict} after '{last}'.";
+        return $"fault: {watch.Cause} after '{last}'.";
     }
 
     private static ChildProcess Start(string role, params string[] arguments) => ChildProcess.Start(typeof(Program), [role, .. arguments]);

@@ -87,7 +87,7 @@ internal sealed class HybridHistory
     {
         if (!_origins.TryGetValue(read.Value, out Operation origin) || origin.Key != read.Key || read.End < origin.Start)
         {
-            _faults.Add($"key {read.Key}: nobody had made what was read (R1):\n  {read}");
+            _faults.Add($"key {read.Key}: no write had made the value that was read (R1):\n  {read}");
             return;
         }
 

@@ -115,7 +115,7 @@ internal sealed class Exploration
         Scene scene = arrange();
         ScheduleResult result = Schedule.Run(chooser, Quiet, scene.Actors);
         string? fault = result.Failure?.SourceException.ToString()
-            ?? (result.IsStuck ? "Somebody sleeps, and nobody is left to wake it." : null)
+            ?? (result.IsStuck ? "A thread sleeps, and no other thread is left to wake it." : null)
             ?? scene.FindFault();
         return new Outcome(result, fault);
     }

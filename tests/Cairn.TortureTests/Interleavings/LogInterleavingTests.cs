@@ -212,7 +212,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
             ulong shown = VersionOf(key);
             if (!isTold && shown != versions.GetValueOrDefault(name, key == Key ? _keptVersion : _otherVersion))
             {
-                return $"The log and the partition differ about '{name}', and who steals the partition would not know.";
+                return $"The log and the partition differ about '{name}', and a process that takes over the partition would not know.";
             }
         }
 

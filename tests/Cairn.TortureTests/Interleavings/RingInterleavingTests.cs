@@ -143,7 +143,7 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
 
                 for (int i = 0; i < count; i++, _position++)
                 {
-                    _fault ??= hashes[i] == HashAt(_position) ? null : $"Change {_position} was told as another.";
+                    _fault ??= hashes[i] == HashAt(_position) ? null : $"Change {_position} was reported as another one.";
                 }
             }
 

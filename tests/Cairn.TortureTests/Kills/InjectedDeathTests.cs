@@ -55,7 +55,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     private static readonly ProtocolStep[] Recovering =
         [RecoveryStarted, RecoveryQueuesRebuilt, RecoveryBucketChecked, RecoveryFinished];
 
-    private static readonly ProtocolStep[] Stealing = [LockTakenOver, .. Recovering, LockReleasing];
+    private static readonly ProtocolStep[] TakingOver = [LockTakenOver, .. Recovering, LockReleasing];
 
     private static readonly ProtocolStep[] Inheriting = [OwnerSlotTaken, LockTakingOver, .. Recovering, LockReleasing, OwnerSlotCleaned];
 
@@ -79,7 +79,7 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     [Fact]
     public void Every_step_is_one_that_some_process_dies_at()
     {
-        ProtocolStep[][] all = [Working, Stealing, Inheriting, Alone, Restarted, Overflowing, Gaps, GrowingUp, WithoutLock, LogDeathTests.Steps, CheckpointDeathTests.Steps, Unreachable];
+        ProtocolStep[][] all = [Working, TakingOver, Inheriting, Alone, Restarted, Overflowing, Gaps, GrowingUp, WithoutLock, LogDeathTests.Steps, CheckpointDeathTests.Steps, Unreachable];
 
         Assert.Empty(Enum.GetValues<ProtocolStep>().Except(all.SelectMany(steps => steps)));
     }
@@ -90,13 +90,13 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
             Die(run, VictimTask.Work, step, random));
 
     [Fact]
-    public void Death_of_a_thief_in_the_recovery_is_recovered_from() =>
-        DieAtEach(nameof(Death_of_a_thief_in_the_recovery_is_recovered_from), Stealing, (run, step, random) =>
+    public void Death_of_a_taker_in_the_recovery_is_recovered_from() =>
+        DieAtEach(nameof(Death_of_a_taker_in_the_recovery_is_recovered_from), TakingOver, (run, step, random) =>
         {
-            using ChildProcess thief = Start(run, VictimTask.Work, step, Reaches(step, random), random);
-            Assert.Equal("open", thief.ReadLine());
+            using ChildProcess taker = Start(run, VictimTask.Work, step, Reaches(step, random), random);
+            Assert.Equal("open", taker.ReadLine());
             Die(run, VictimTask.Work, Locked[random.Next(Locked.Length)], random);
-            GoAndDie(thief, step);
+            GoAndDie(taker, step);
         });
 
     [Fact]

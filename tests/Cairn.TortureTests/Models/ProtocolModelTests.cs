@@ -26,10 +26,10 @@ public class ProtocolModelTests(ITestOutputHelper output)
         Assert.Contains(lines, line => IsResult(line, "caught", model));
     }
 
-    private static bool IsResult(string line, string verdict, string model)
+    private static bool IsResult(string line, string result, string model)
     {
         var words = line.Split(' ', 3, StringSplitOptions.RemoveEmptyEntries);
-        return words.Length == 3 && words[0] == verdict && words[1] == model;
+        return words.Length == 3 && words[0] == result && words[1] == model;
     }
 
     private async Task<(int ExitCode, IReadOnlyList<string> Lines)> RunCheck(params string[] runs)

@@ -39,7 +39,7 @@ public sealed class PowerLossTests(ITestOutputHelper output)
         }
 
         Assert.True(refusals > 0);
-        Assert.True(damaged > unprovable, $"{damaged} damaged logs were refused, and {unprovable} could not be told from torn ones.");
+        Assert.True(damaged > unprovable, $"{damaged} damaged logs were refused, and {unprovable} looked like torn ones.");
 
         output.WriteLine(string.Create(
             CultureInfo.InvariantCulture,

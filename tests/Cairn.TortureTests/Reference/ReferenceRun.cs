@@ -387,7 +387,7 @@ internal sealed class ReferenceRun : IDisposable
                 // A value that had expired, and was cleaned up or was too long for the lease to carry, does not return when the clock goes back.
                 Expect(!IsLive(id) || _entries[id].EffectiveDeadline <= _latest, "there is a value");
                 LoseIfLive(id);
-                Expect(_leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "nobody holds it");
+                Expect(_leases.Exists(held => held.Id == id && !_cancelled.Contains(held.Lease)), "no caller holds it");
                 break;
             case LeaseStatus.Acquired:
                 _hasCarried.Add(id);
@@ -463,7 +463,7 @@ internal sealed class ReferenceRun : IDisposable
     private void Clear(CairnCollection target, int collection)
     {
         Log($"clear {collection}");
-        Expect(target.Clear(), "nobody holds a lock");
+        Expect(target.Clear(), "no process holds a lock");
         foreach ((int, string) id in _entries.Keys.Where(id => id.Collection == collection).ToList())
         {
             _entries.Remove(id);

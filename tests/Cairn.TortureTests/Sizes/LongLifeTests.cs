@@ -181,7 +181,7 @@ public sealed class LongLifeTests(ITestOutputHelper output)
                     "store.cairn" => MaxCapacityBytes,
                     "store.cairn.snapshot" => SnapshotBytes,
                     "backup" => MaxCapacityBytes + LogBytes,
-                    _ => throw new InvalidOperationException($"Nobody knows of '{file.Name}'."),
+                    _ => throw new InvalidOperationException($"The file '{file.Name}' is unknown."),
                 });
             }
         }

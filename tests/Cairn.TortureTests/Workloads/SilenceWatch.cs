@@ -20,7 +20,7 @@ internal sealed class SilenceWatch : IDisposable
     }
 
     /// <summary>Gets the reason why there was no line.</summary>
-    public string Verdict => _isKilled ? $"Nothing was heard of the process for {_longestSilence.TotalSeconds:N0} seconds" : "The process crashed";
+    public string Cause => _isKilled ? $"The process sent nothing for {_longestSilence.TotalSeconds:N0} seconds" : "The process crashed";
 
     /// <summary>Returns the child's next line, or null if the child ended or was killed because it printed nothing.</summary>
     public string? TryReadLine()

@@ -273,7 +273,7 @@ internal sealed class Workload
             {
                 if (key[0] is not ((byte)'k' or (byte)'f'))
                 {
-                    throw new TornValueException("A scan met a key that nobody wrote.");
+                    throw new TornValueException("A scan found a key that no process wrote.");
                 }
             });
             _store.GetStatistics();

@@ -173,7 +173,7 @@ public partial class RedisCliTests(RespServers servers) : IClassFixture<RespServ
             ["--user", "reader", "--pass", "p1", "GET", "book"],
             ["--user", "reader", "--pass", "p1", "SET", "book", "Emma"],
             ["--user", "reader", "--pass", "wrong", "GET", "book"],
-            ["-3", "--user", "nobody", "--pass", "p1", "GET", "book"],
+            ["-3", "--user", "unknown", "--pass", "p1", "GET", "book"],
             ["-u", $"redis://reader:p1@{address}/0", "ACL", "WHOAMI"],
             ["-u", $"redis://secret@{address}", "ACL", "WHOAMI"],
             ["-u", $"redis://{address}", "GET", "book"],

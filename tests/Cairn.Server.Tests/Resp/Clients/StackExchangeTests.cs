@@ -102,7 +102,7 @@ public class StackExchangeTests(RespServers servers) : IClassFixture<RespServers
         subscriber.Subscribe(RedisChannel.Pattern("n?mbers"), Hear);
         long[] receivers = [.. Enumerable.Range(0, 10).Select(i => subscriber.Publish(RedisChannel.Literal("news"), i))];
         long[] others = [.. Enumerable.Range(0, 10).Select(i => subscriber.Publish(RedisChannel.Literal("numbers"), i))];
-        show("receivers", [receivers, others, subscriber.Publish(RedisChannel.Literal("nobody"), "x")]);
+        show("receivers", [receivers, others, subscriber.Publish(RedisChannel.Literal("unread"), "x")]);
         subscriber.Publish(RedisChannel.Literal("news"), "last");
         show("heard", [all.Wait(Long), heard.Order(StringComparer.Ordinal), subscriber.Ping() > TimeSpan.Zero, subscriber.IsConnected(RedisChannel.Literal("news"))]);
         subscriber.UnsubscribeAll();

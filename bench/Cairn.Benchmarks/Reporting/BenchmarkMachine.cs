@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>Describes the conditions of a measurement: machine and commit. Contains no host, user or folder names.</summary>
-internal static class Surroundings
+internal static class BenchmarkMachine
 {
     /// <summary>Returns processor, cores, memory, kernel and runtime in one line.</summary>
     public static string DescribeMachine()

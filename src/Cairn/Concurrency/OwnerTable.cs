@@ -267,8 +267,13 @@ internal sealed unsafe class OwnerTable
     // until this pin ends, because this method never raises a count of zero (I4).
     private bool TryShare(int segment, out int cell)
     {
-        for (cell = 0; cell < _shares.Length; cell++)
+        cell = 0;
+
+        // Only a cell that is in use has a share. Acquire; pairs with the compare-and-swap that takes a cell. A late value hides the newest shares:
+        // this pin then takes a cell of its own.
+        for (ulong used = ~Volatile.Read(ref _freeHazards[0]); used != 0; used &= used - 1)
         {
+            cell = BitOperations.TrailingZeroCount(used);
             long share = Volatile.Read(ref _shares[cell]);
             while (share >> 32 == segment + 1 && (int)share != 0)
             {

@@ -109,7 +109,7 @@ internal sealed partial class FileEngine
             EntryTable table = _view.Table;
             _view.Snapshot = null; // Cleared before the new entries are visible, so that no caller sees them and then this older snapshot.
             table.BeginBatch();
-            if (new FileReader(appended).ReadAppended(table) != ReadOutcome.Complete)
+            if (new FileReader(appended).ReadAppended(table) != TextOutcome.Complete)
             {
                 _view.Replace(table.Copy());
                 return false;
@@ -182,7 +182,7 @@ internal sealed partial class FileEngine
         var reader = new FileReader(text);
         switch (reader.ReadFile(table))
         {
-            case ReadOutcome.Complete:
+            case TextOutcome.Complete:
                 return Accept(
                     new Content(table, stamp)
                     {
@@ -195,14 +195,14 @@ internal sealed partial class FileEngine
                     canWrite);
 
             // A writer died while it appended, or is appending now. The record names the end of the complete entries.
-            case ReadOutcome.Torn when isOfFile && reader.EndOfEntries >= record.End && TryReadCommitted(text, stamp, record, out Content? whole):
+            case TextOutcome.Torn when isOfFile && reader.EndOfEntries >= record.End && TryReadCommitted(text, stamp, record, out Content? whole):
                 return Accept(whole with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
 
             // A partially appended change can look like any text. Only a writer that has the turn can be sure that the file is malformed.
-            case ReadOutcome.Invalid when !hasTurn && isOfFile && TryReadCommitted(text, stamp, record, out Content? known):
+            case TextOutcome.Invalid when !hasTurn && isOfFile && TryReadCommitted(text, stamp, record, out Content? known):
                 return Accept(known with { MustRewrite = true, IsProvisional = true }, ref handle, canWrite);
 
-            case ReadOutcome.Torn:
+            case TextOutcome.Torn:
                 return IsMomentary(stamp, hasTurn, attempt, out bool isToWait)
                     ? !isToWait
                     : Accept(new Content(table, stamp) { MustRewrite = true }, ref handle, canWrite);
@@ -221,7 +221,7 @@ internal sealed partial class FileEngine
     {
         EntryTable table = NewTableFor(text);
         var reader = new FileReader(text[..(int)record.End]);
-        bool isWhole = reader.ReadFile(table) == ReadOutcome.Torn && reader.EndOfEntries == record.End;
+        bool isWhole = reader.ReadFile(table) == TextOutcome.Torn && reader.EndOfEntries == record.End;
         content = isWhole
             ? new Content(table, stamp) { End = record.End, HasEntries = reader.HasEntries, Base = record.BaseGeneration }
             : null;

@@ -7,7 +7,7 @@ using Cairn.FileStore.Entries;
 namespace Cairn.FileStore.Format;
 
 /// <summary>The result of reading a text.</summary>
-internal enum ReadOutcome
+internal enum TextOutcome
 {
     /// <summary>The text is complete and valid.</summary>
     Complete,
@@ -60,7 +60,7 @@ internal ref struct FileReader
     public readonly FormatProblem? Problem => _error is null ? null : FormatProblem.At(_text, _errorAt, _error);
 
     /// <summary>Reads a whole file.</summary>
-    public ReadOutcome ReadFile(EntryTable table)
+    public TextOutcome ReadFile(EntryTable table)
     {
         if (_text.StartsWith("\uFEFF"u8))
         {
@@ -69,7 +69,7 @@ internal ref struct FileReader
         else if (_text.StartsWith((ReadOnlySpan<byte>)[0xFF, 0xFE]) || _text.StartsWith((ReadOnlySpan<byte>)[0xFE, 0xFF]))
         {
             Fail(0, "the file is not UTF-8 but UTF-16; save it as UTF-8");
-            return ReadOutcome.Invalid;
+            return TextOutcome.Invalid;
         }
 
         EndOfEntries = _position;
@@ -78,7 +78,7 @@ internal ref struct FileReader
 
     /// <summary>Reads appended entries. The text begins with their separator from the earlier entries.</summary>
     /// <param name="table">The table that receives the entries.</param>
-    public ReadOutcome ReadAppended(EntryTable table)
+    public TextOutcome ReadAppended(EntryTable table)
     {
         _isOurs = true;
         SkipSpace();
@@ -105,16 +105,16 @@ internal ref struct FileReader
         }
     }
 
-    private readonly ReadOutcome Finish(bool isDone)
+    private readonly TextOutcome Finish(bool isDone)
     {
         // A text of white space is an empty file, which the engine detects before it calls the reader.
         if (isDone)
         {
-            return _endsInZeros ? ReadOutcome.Torn : ReadOutcome.Complete;
+            return _endsInZeros ? TextOutcome.Torn : TextOutcome.Complete;
         }
 
         // A truncated file of the old format does not show what is missing. Only the lines of the current format are either complete or not.
-        return _errorAt >= _text.Length && _isOurs ? ReadOutcome.Torn : ReadOutcome.Invalid;
+        return _errorAt >= _text.Length && _isOurs ? TextOutcome.Torn : TextOutcome.Invalid;
     }
 
     // ---- The file ---------------------------------------------------------------------------------------------------

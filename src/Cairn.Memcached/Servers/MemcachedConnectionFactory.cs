@@ -34,7 +34,7 @@ internal sealed class MemcachedConnectionFactory(CairnMemcachedOptions options, 
             throw new MemcachedException("it asks for a user and password, and the options have none.");
         }
 
-        return new MemcachedStatus(HasMeta: noop.Kind == MemcachedReplyKind.Meta);
+        return new MemcachedNodeStatus(HasMeta: noop.Kind == MemcachedReplyKind.Meta);
     }
 
     private static ValueTask<MemcachedAnswer> AskAsync(ServerConnection connection, RequestWriter write, CancellationToken cancellationToken)

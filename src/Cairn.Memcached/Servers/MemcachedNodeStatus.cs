@@ -4,4 +4,4 @@ namespace Cairn.Memcached.Servers;
 
 /// <summary>The properties that a memcached server reports when a connection is established.</summary>
 /// <param name="HasMeta">Whether the server has meta commands.</param>
-internal sealed record MemcachedStatus(bool HasMeta) : NodeStatus("memcached's protocol", IsSecondChoice: false);
+internal sealed record MemcachedNodeStatus(bool HasMeta) : NodeStatus("memcached's protocol", IsSecondChoice: false);

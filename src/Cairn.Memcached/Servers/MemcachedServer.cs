@@ -32,7 +32,7 @@ internal sealed class MemcachedServer(ServerNode node, CairnMemcachedOptions opt
     public bool MayBeReplaced => Environment.TickCount64 >= Volatile.Read(ref _noStandInBeforeMs);
 
     /// <summary>Gets whether the server has meta commands. Also true before the first connection.</summary>
-    public bool HasMeta => node.Status is not MemcachedStatus { HasMeta: false };
+    public bool HasMeta => node.Status is not MemcachedNodeStatus { HasMeta: false };
 
     /// <summary>Sends requests and returns the last reply.</summary>
     /// <param name="write">Writes the requests; each request has one reply.</param>

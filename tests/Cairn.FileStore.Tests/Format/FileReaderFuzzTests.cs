@@ -26,17 +26,17 @@ public class FileReaderFuzzTests(ITestOutputHelper output)
             var table = new EntryTable();
             var reader = new FileReader(text);
 
-            ReadOutcome outcome = reader.ReadFile(table);
+            TextOutcome outcome = reader.ReadFile(table);
 
             Assert.InRange(reader.EndOfEntries, 0, text.Length);
-            Assert.Equal(outcome == ReadOutcome.Invalid, outcome != ReadOutcome.Complete && outcome != ReadOutcome.Torn);
-            complete += outcome == ReadOutcome.Complete ? 1 : 0;
-            torn += outcome == ReadOutcome.Torn ? 1 : 0;
-            if (outcome == ReadOutcome.Complete)
+            Assert.Equal(outcome == TextOutcome.Invalid, outcome != TextOutcome.Complete && outcome != TextOutcome.Torn);
+            complete += outcome == TextOutcome.Complete ? 1 : 0;
+            torn += outcome == TextOutcome.Torn ? 1 : 0;
+            if (outcome == TextOutcome.Complete)
             {
                 Assert.True(IsJson(text), Encoding.UTF8.GetString(text));
             }
-            else if (outcome == ReadOutcome.Invalid)
+            else if (outcome == TextOutcome.Invalid)
             {
                 Assert.InRange(reader.Problem!.Line, 1, text.Length + 1);
             }

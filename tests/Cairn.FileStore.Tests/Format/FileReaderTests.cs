@@ -30,7 +30,7 @@ public class FileReaderTests
     {
         var reader = new FileReader(Encoding.UTF8.GetBytes(text));
 
-        Assert.Equal(ReadOutcome.Invalid, reader.ReadFile(new EntryTable()));
+        Assert.Equal(TextOutcome.Invalid, reader.ReadFile(new EntryTable()));
 
         FormatProblem found = reader.Problem!;
         Assert.Equal((line, column), (found.Line, found.Column));
@@ -47,9 +47,9 @@ public class FileReaderTests
     {
         var table = new EntryTable();
 
-        ReadOutcome outcome = new FileReader(Encoding.UTF8.GetBytes($"{Before}{{\"key\":\"a\",\"value\":\"1\",\"expires\":\"{time}\"}}]}}")).ReadFile(table);
+        TextOutcome outcome = new FileReader(Encoding.UTF8.GetBytes($"{Before}{{\"key\":\"a\",\"value\":\"1\",\"expires\":\"{time}\"}}]}}")).ReadFile(table);
 
-        Assert.Equal(ReadOutcome.Complete, outcome);
+        Assert.Equal(TextOutcome.Complete, outcome);
         Assert.Equal(
             DateTimeOffset.Parse(time, System.Globalization.CultureInfo.InvariantCulture, System.Globalization.DateTimeStyles.AssumeUniversal).UtcTicks,
             table.Find("a")!.ExpiresTicks);
@@ -65,7 +65,7 @@ public class FileReaderTests
     {
         var table = new EntryTable();
 
-        Assert.Equal(ReadOutcome.Complete, new FileReader(Encoding.UTF8.GetBytes($"{Before}{{\"value\": {json} ,\"key\":\"a\"}}]}}")).ReadFile(table));
+        Assert.Equal(TextOutcome.Complete, new FileReader(Encoding.UTF8.GetBytes($"{Before}{{\"value\": {json} ,\"key\":\"a\"}}]}}")).ReadFile(table));
 
         Assert.Equal(json, Assert.IsType<JsonText>(table.Find("a")!.Value).Text);
     }
@@ -80,7 +80,7 @@ public class FileReaderTests
             var table = new EntryTable();
             var reader = new FileReader(whole.AsSpan(0, length));
 
-            Assert.Equal(ReadOutcome.Torn, reader.ReadFile(table));
+            Assert.Equal(TextOutcome.Torn, reader.ReadFile(table));
 
             Assert.Equal(length >= whole.Length - 3, table.Find("c")?.Value is not null);
             Assert.InRange(reader.EndOfEntries, 0, length);
@@ -94,7 +94,7 @@ public class FileReaderTests
 
         var reader = new FileReader(Encoding.UTF8.GetBytes($"{Before}{{\"key\":\"a\",\"value\":{deep}"));
 
-        Assert.Equal(ReadOutcome.Invalid, reader.ReadFile(new EntryTable()));
+        Assert.Equal(TextOutcome.Invalid, reader.ReadFile(new EntryTable()));
         Assert.Contains("nested deeper", reader.Problem!.Text, StringComparison.Ordinal);
     }
 
@@ -105,8 +105,8 @@ public class FileReaderTests
 
         var reader = new FileReader(text);
 
-        Assert.Equal(ReadOutcome.Invalid, reader.ReadFile(new EntryTable()));
+        Assert.Equal(TextOutcome.Invalid, reader.ReadFile(new EntryTable()));
         Assert.Equal((2, 22), (reader.Problem!.Line, reader.Problem.Column));
-        Assert.Equal(ReadOutcome.Invalid, new FileReader(Encoding.Unicode.GetPreamble()).ReadFile(new EntryTable()));
+        Assert.Equal(TextOutcome.Invalid, new FileReader(Encoding.Unicode.GetPreamble()).ReadFile(new EntryTable()));
     }
 }

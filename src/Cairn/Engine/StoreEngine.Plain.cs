@@ -13,7 +13,7 @@ namespace Cairn.Engine;
 // in a collection whose entries have the same shape (IPlainShape). The protocols are those of the slow paths (StoreEngine.Read,
 // StoreEngine.Write), with everything in registers. An operation mostly waits for two cache misses: the bucket and the entry. The
 // processor can begin the next operation during the wait if it can see that far ahead, about four hundred instructions. Every unusual
-// case is left to the slow path, with nothing changed.
+// case is left to the slow path, with nothing changed. docs/decisions/0048 says why there are two of each.
 internal sealed unsafe partial class StoreEngine
 {
     /// <summary>Reads a key's value on the fast path.</summary>

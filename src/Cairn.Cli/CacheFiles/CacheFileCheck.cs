@@ -17,8 +17,8 @@ internal static class CacheFileCheck
         var table = new EntryTable();
         var reader = new FileReader(text);
         bool isEmpty = text.AsSpan().Trim(" \t\r\n"u8).IsEmpty;
-        ReadOutcome outcome = isEmpty ? ReadOutcome.Complete : reader.ReadFile(table);
-        FormatProblem? problem = outcome == ReadOutcome.Invalid ? reader.Problem : null;
+        TextOutcome outcome = isEmpty ? TextOutcome.Complete : reader.ReadFile(table);
+        FormatProblem? problem = outcome == TextOutcome.Invalid ? reader.Problem : null;
         int entries = table.InOrder(request.Invocation.Console.Clock.GetUtcNow().UtcTicks).Length;
         if (request.Invocation.IsJson)
         {
@@ -28,9 +28,9 @@ internal static class CacheFileCheck
         {
             string state = outcome switch
             {
-                ReadOutcome.Complete when reader.IsOldFormat => "sound, of Net.DistributedFileStoreCache; the next change converts it",
-                ReadOutcome.Complete => "sound",
-                ReadOutcome.Torn => "cut short; what is whole counts, and the next change mends it",
+                TextOutcome.Complete when reader.IsOldFormat => "sound, of Net.DistributedFileStoreCache; the next change converts it",
+                TextOutcome.Complete => "sound",
+                TextOutcome.Torn => "cut short; what is whole counts, and the next change mends it",
                 _ => $"NOT VALID at line {Figures.Count(problem!.Line)}, column {Figures.Count(problem.Column)}: {problem.Text}",
             };
             request.Invocation.Output.WriteLine($"{request.Path}: {state}");
@@ -64,14 +64,14 @@ internal static class CacheFileCheck
         return ExitCode.Done;
     }
 
-    private static void WriteJson(ToolOutput output, long bytes, int entries, bool isOldFormat, ReadOutcome outcome, FormatProblem? problem)
+    private static void WriteJson(ToolOutput output, long bytes, int entries, bool isOldFormat, TextOutcome outcome, FormatProblem? problem)
     {
         using var line = new JsonLine(output);
         line.Writer.WriteBoolean("sound"u8, problem is null);
         line.Writer.WriteNumber("entries"u8, entries);
         line.Writer.WriteNumber("fileBytes"u8, bytes);
         line.Writer.WriteBoolean("oldFormat"u8, isOldFormat);
-        line.Writer.WriteBoolean("torn"u8, outcome == ReadOutcome.Torn);
+        line.Writer.WriteBoolean("torn"u8, outcome == TextOutcome.Torn);
         if (problem is not null)
         {
             line.Writer.WriteNumber("line"u8, problem.Line);

@@ -47,7 +47,7 @@ internal static class CacheFileEdit
         var table = new EntryTable();
         var reader = new FileReader(text);
         problem = null;
-        if (text.AsSpan().Trim(" \t\r\n"u8).IsEmpty || reader.ReadFile(table) != ReadOutcome.Invalid)
+        if (text.AsSpan().Trim(" \t\r\n"u8).IsEmpty || reader.ReadFile(table) != TextOutcome.Invalid)
         {
             return table;
         }

@@ -204,7 +204,7 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("inline_ascii_response", "no"),
             ("worker_logbuf_size", "65536"),
             ("watcher_logbuf_size", Text(options.WatcherBytes)),
-            ("read_buf_mem_limit", Text(server.Engine is { } server ? server.Limits.MaxBufferBytes >> 20 : 0)),
+            ("read_buf_mem_limit", Text(server.Engine is { } limited ? limited.Limits.MaxBufferBytes >> 20 : 0)),
             ("memory_file", sessions.Store.Path),
             ("ssl_enabled", YesNo(server.Engine is { } secure && secure.Listeners.Any(listener => secure.ServiceOf(listener).Certificates is not null))),
         ];

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using BitFaster.Caching;
 using Cairn.Benchmarks.Measuring;
 using Cairn.Caching;
 using Microsoft.Extensions.Caching.Hybrid;
@@ -32,6 +33,38 @@ internal sealed class MemoryCacheHit<T>(IMemoryCache cache, CustomerRequests req
         for (var i = first; i < first + count; i++)
         {
             if (!cache.TryGetValue(requests.Key(i), out T? value) || value is null)
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>A get of BitFaster's bounded cache, which neither expires entries nor shares runs of the factory.</summary>
+internal sealed class LruHit(ICache<string, string> cache, CustomerRequests requests)
+    : OperationContender(HybridCaches.BitFasters, requests.Count, requests.Passes)
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!cache.TryGet(requests.Key(i), out _))
+            {
+                Misses++;
+            }
+        }
+    }
+}
+
+/// <summary>A get of the first level, without a factory.</summary>
+internal sealed class HybridGet(CairnHybridCache cache, CustomerRequests requests)
+    : OperationContender("Cairn", requests.Count, requests.Passes)
+{
+    protected override void Run(int first, int count)
+    {
+        for (var i = first; i < first + count; i++)
+        {
+            if (!cache.TryGet<string>(requests.Key(i), out _))
             {
                 Misses++;
             }

@@ -1,6 +1,6 @@
 namespace Cairn.Benchmarks.Hybrid;
 
-/// <summary>Compares the hybrid cache, as applications call it, with the framework's object cache and with a plain dictionary.</summary>
+/// <summary>Compares the hybrid cache, as applications call it, with other caches for .NET and with a plain dictionary.</summary>
 internal sealed class HybridArea : IArea
 {
     public string Name => "hybrid";
@@ -9,14 +9,14 @@ internal sealed class HybridArea : IArea
     {
         var scale = run.Settings.IsQuick ? HybridScale.Quick : HybridScale.Full;
         HitCases.Measure(run, scale);
-        foreach (var entries in scale.OtherSizes)
+        foreach (var entries in scale.OtherSizes.Prepend(scale.Entries))
         {
             HitCases.MeasureSize(run, scale with { Entries = entries });
         }
 
         ParallelHitCases.Measure(run, scale);
         MissCases.Measure(run, scale);
-        PlainCacheCases.Measure(run, scale);
+        MissCases.MeasureSecondLevel(run, scale);
         SharedHitCases.Measure(run, scale);
     }
 }

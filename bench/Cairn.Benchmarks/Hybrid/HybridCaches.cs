@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using BitFaster.Caching.Lru;
 using Cairn.Benchmarks.Store;
 using Cairn.Caching;
 using Microsoft.Extensions.Caching.Distributed;
@@ -21,6 +22,8 @@ internal static class HybridCaches
 
     /// <summary>The name of <see cref="BuildMicrosofts"/> in tables.</summary>
     public const string Microsofts = "Microsoft's HybridCache 10.11.0";
+
+    public const string BitFasters = "BitFaster's ConcurrentLru 2.6.1";
 
     /// <summary>Creates Microsoft's implementation by dependency injection, which is the only way to create it.</summary>
     /// <param name="secondLevel">The second level; <see langword="null"/> for a first level alone.</param>
@@ -81,6 +84,14 @@ internal static class HybridCaches
         var dictionary = new ConcurrentDictionary<string, string>(Environment.ProcessorCount, entries);
         UsedCache.Fill(entries, number => dictionary[CustomerRequests.KeyOfNumber(number)] = CustomerValues.Text(number));
         return dictionary;
+    }
+
+    /// <summary>Creates and fills a bounded cache with room for all entries.</summary>
+    public static ConcurrentLru<string, string> FillLru(int entries)
+    {
+        var cache = new ConcurrentLru<string, string>(entries * 2);
+        UsedCache.Fill(entries, number => cache.AddOrUpdate(CustomerRequests.KeyOfNumber(number), CustomerValues.Text(number)));
+        return cache;
     }
 
     /// <summary>Creates and fills a memory cache without a size limit, which is its fastest form.</summary>

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.Serialization;
 using System.Text.Json.Serialization;
 using System.Xml.Serialization;
+using MemoryPack;
 
 namespace Cairn.Benchmarks.Formats;
 
@@ -12,7 +13,8 @@ namespace Cairn.Benchmarks.Formats;
 /// </summary>
 [XmlRoot("Catalogue")]
 [DataContract(Name = "Catalogue", Namespace = "")]
-public sealed class Catalogue
+[MemoryPackable]
+public sealed partial class Catalogue
 {
     /// <summary>The records.</summary>
     [XmlElement("Record")]
@@ -33,7 +35,7 @@ public sealed class Catalogue
             random.NextBytes(id);
             catalogue.Records.Add(new CatalogueRecord
             {
-                PropertyA = string.Create(CultureInfo.InvariantCulture, $"Title {i}"),
+                PropertyA = string.Create(CultureInfo.InvariantCulture, $"The Title No. {i}"),
                 PropertyB = string.Create(CultureInfo.InvariantCulture, $"Author {i % 977}"),
                 PropertyC = string.Create(CultureInfo.InvariantCulture, $"Publisher {i % 101}"),
                 Id = new Guid(id),
@@ -46,7 +48,8 @@ public sealed class Catalogue
 
 /// <summary>A record.</summary>
 [DataContract(Name = "Record", Namespace = "")]
-public sealed record CatalogueRecord
+[MemoryPackable]
+public sealed partial record CatalogueRecord
 {
     /// <summary>Some text.</summary>
     [DataMember(Order = 1)]

@@ -1,7 +1,6 @@
 using System.Buffers;
 using Cairn.Benchmarks.Measuring;
 using Cairn.Benchmarks.Server;
-using Cairn.Caching;
 using Cairn.Redis;
 using Google.Protobuf;
 
@@ -29,7 +28,7 @@ internal static class TransportCase
             var bytes = codec.Write(value).ToArray();
             var received = new ArrayBufferWriter<byte>(bytes.Length);
             var bare = EnterBare(bytes);
-            Compare(codec.Name, bare, format == CairnFormat.Protobuf && records > 1_000 ? Goal.AtMost(2.5) : null, () =>
+            Compare(codec.Name, bare, format == ValueFormat.Protobuf && records > 1_000 ? Goal.AtMost(2.5) : null, () =>
             {
                 Move(client, codec.Write(value), received);
                 codec.Read(received.WrittenMemory);
@@ -39,7 +38,7 @@ internal static class TransportCase
                 Move(client, codec.WriteCompressed(value), received);
                 codec.ReadCompressed(received.WrittenMemory);
             });
-            if (format == CairnFormat.Protobuf)
+            if (format == ValueFormat.Protobuf)
             {
                 // The limit for the cache: the code that protoc generates.
                 var message = Generated.Catalogue.Parser.ParseFrom(bytes);

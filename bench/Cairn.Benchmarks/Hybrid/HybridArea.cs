@@ -8,7 +8,11 @@ internal sealed class HybridArea : IArea
     public void Run(AreaRun run)
     {
         var scale = run.Settings.IsQuick ? HybridScale.Quick : HybridScale.Full;
-        HitCases.Measure(run, scale);
+        foreach (var entries in scale.HitSizes)
+        {
+            HitCases.Measure(run, scale with { Entries = entries });
+        }
+
         foreach (var entries in scale.OtherSizes.Prepend(scale.Entries))
         {
             HitCases.MeasureSize(run, scale with { Entries = entries });

@@ -13,14 +13,16 @@ public sealed class SameAsMicrosoftsTests
 
     private static readonly Dictionary<string, Func<Subject, Task<object?>>> Cases = MakeCases();
 
-    // Cases with two valid outcomes: Microsoft's, and this implementation's.
-    private static readonly Dictionary<string, (string Theirs, string Ours)> Differences = new(StringComparer.Ordinal)
+    // Cases with two valid outcomes, and the row of the guide that names the difference.
+    private static readonly Dictionary<string, (string Theirs, string Ours, string Row)> Differences = new(StringComparer.Ordinal)
     {
-        ["fields of a class"] = ("0 and 2", "1 and 2"),
-        ["key with a lone surrogate"] = ("made 1", "made 2"),
-        ["set with a cancelled token"] = ("done", "OperationCanceledException"),
-        ["factory asks for its own key"] = ("never returns", "InvalidOperationException"),
+        ["fields of a class"] = ("0 and 2", "1 and 2", "Public fields of a class that JSON serializes"),
+        ["key with a lone surrogate"] = ("made 1", "made 2", "A key with a lone surrogate"),
+        ["set with a cancelled token"] = ("done", "OperationCanceledException", "`SetAsync` with a token that was cancelled before"),
+        ["factory asks for its own key"] = ("never returns", "InvalidOperationException", "A factory that asks for its own key"),
     };
+
+    internal static IEnumerable<string> RowsOfDifferences => Differences.Values.Select(difference => difference.Row);
 
     public static TheoryData<string> Names => [.. Cases.Keys];
 
@@ -31,7 +33,7 @@ public sealed class SameAsMicrosoftsTests
         string theirs = await OutcomeAsync(name, isMicrosofts: true);
         string ours = await OutcomeAsync(name, isMicrosofts: false);
 
-        (string expectedTheirs, string expectedOurs) = Differences.TryGetValue(name, out (string Theirs, string Ours) known) ? known : (theirs, theirs);
+        (string expectedTheirs, string expectedOurs, _) = Differences.TryGetValue(name, out (string, string, string) known) ? known : (theirs, theirs, "");
         Assert.Equal(expectedTheirs, theirs);
         Assert.Equal(expectedOurs, ours);
     }

@@ -1,0 +1,305 @@
+using System.Reflection;
+using System.Text.RegularExpressions;
+using Microsoft.Extensions.Caching.Hybrid;
+using ZiggyCreatures.Caching.Fusion;
+
+namespace Cairn.Caching.Tests.Hybrid;
+
+/// <summary>
+/// The table for users of FusionCache in docs/how-to/migrate.md names members that exist, and the member on the right does what the one on the
+/// left does.
+/// </summary>
+public sealed partial class SameAsFusionCacheTests
+{
+    private static readonly TimeSpan Long = TimeSpan.FromHours(1);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+
+    private static readonly Dictionary<string, (Func<FusionCache, Task<string?>> Theirs, Func<CairnHybridCache, Task<string?>> Ours, string Outcome)> Cases = new(StringComparer.Ordinal)
+    {
+        ["a value is made once"] = (
+            async cache => $"{await cache.GetOrSetAsync("key", _ => Task.FromResult("one"))} {await cache.GetOrSetAsync("key", _ => Task.FromResult("two"))}",
+            async cache => $"{await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("one"))} {await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("two"))}",
+            "one one"),
+        ["a value that is not there is told, not made"] = (
+            async cache =>
+            {
+                MaybeValue<string> missing = await cache.TryGetAsync<string>("key");
+                await cache.SetAsync("key", "set");
+                return $"{missing.HasValue} {(await cache.TryGetAsync<string>("key")).Value} {await cache.GetOrDefaultAsync<string>("key")}";
+            },
+            async cache =>
+            {
+                CacheResult<string> missing = await cache.GetAsync<string>("key");
+                await cache.SetAsync("key", "set");
+                return $"{missing.IsFound} {(await cache.GetAsync<string>("key")).Value} {(await cache.GetAsync<string>("key")).Value}";
+            },
+            "False set set"),
+        ["a removed value is made again"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old");
+                await cache.RemoveAsync("key");
+                return await cache.GetOrSetAsync("key", _ => Task.FromResult("new"));
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old");
+                await cache.RemoveAsync("key");
+                return await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"));
+            },
+            "new"),
+        ["an expired value serves when the factory throws"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FusionFailSafe());
+                await cache.ExpireAsync("key");
+                return await cache.GetOrSetAsync<string>("key", (_, _) => throw new IOException("away"), FusionFailSafe());
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FailSafe());
+                await cache.ExpireAsync("key");
+                return await cache.GetOrCreateAsync<string>("key", (_, _) => throw new IOException("away"), FailSafe());
+            },
+            "old"),
+        ["without fail-safe the exception of the factory arrives"] = (
+            async cache => await FaultOfAsync(() => cache.GetOrSetAsync<string>("key", _ => throw new IOException("away")).AsTask()),
+            async cache => await FaultOfAsync(() => cache.GetOrCreateAsync<string>("key", _ => throw new IOException("away")).AsTask()),
+            nameof(IOException)),
+        ["a failure that the factory reports is a failure"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FusionFailSafe());
+                await cache.ExpireAsync("key");
+                return await cache.GetOrSetAsync<string>("key", (context, _) => Task.FromResult(context.Fail("away")), FusionFailSafe());
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FailSafe());
+                await cache.ExpireAsync("key");
+                return await cache.GetOrCreateAsync<string>("key", (_, _) => throw new InvalidOperationException("away"), FailSafe());
+            },
+            "old"),
+        ["an expired value serves after the soft time-out, and the factory ends in the background"] = (
+            async cache =>
+            {
+                var go = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                FusionCacheEntryOptions options = FusionFailSafe().SetFactoryTimeouts(TimeSpan.FromMilliseconds(20));
+                await cache.SetAsync("key", "old", options);
+                await cache.ExpireAsync("key");
+                string? served = await cache.GetOrSetAsync<string>("key", async (_, _) => await MadeAsync(go), options);
+                go.SetResult();
+                await Eventually.TrueAsync(() => cache.TryGet<string>("key").GetValueOrDefault("") == "new", "the factory");
+                return served;
+            },
+            async cache =>
+            {
+                var go = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                CairnEntryOptions options = FailSafe() with { FactorySoftTimeout = TimeSpan.FromMilliseconds(20) };
+                await cache.SetAsync("key", "old", options);
+                await cache.ExpireAsync("key");
+                string? served = await cache.GetOrCreateAsync<string>("key", async (_, _) => await MadeAsync(go), options);
+                go.SetResult();
+                await Eventually.TrueAsync(() => cache.TryGet("key", out string? value) && value == "new", "the factory");
+                return served;
+            },
+            "old"),
+        ["a factory beyond the hard time-out is an exception"] = (
+            async cache =>
+            {
+                var go = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                var options = new FusionCacheEntryOptions(Long).SetFactoryTimeouts(softTimeout: null, TimeSpan.FromMilliseconds(20));
+                string fault = await FaultOfAsync(() => cache.GetOrSetAsync<string>("key", async (_, _) => await MadeAsync(go), options).AsTask());
+                go.SetResult();
+                return fault.EndsWith("TimeoutException", StringComparison.Ordinal) ? "time-out" : fault;
+            },
+            async cache =>
+            {
+                var go = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                var options = new CairnEntryOptions { FactoryHardTimeout = TimeSpan.FromMilliseconds(20) };
+                string fault = await FaultOfAsync(() => cache.GetOrCreateAsync<string>("key", async (_, _) => await MadeAsync(go), options).AsTask());
+                go.SetResult();
+                return fault.EndsWith("TimeoutException", StringComparison.Ordinal) ? "time-out" : fault;
+            },
+            "time-out"),
+        ["the factory decides how long its value lives"] = (
+            async cache =>
+            {
+                await cache.GetOrSetAsync<string>("key", (context, _) =>
+                {
+                    context.Options.Duration = TimeSpan.Zero;
+                    return Task.FromResult("old");
+                });
+                return await cache.GetOrSetAsync<string>("key", _ => Task.FromResult("new"));
+            },
+            async cache =>
+            {
+                await cache.GetOrCreateAsync<string>("key", (context, _) =>
+                {
+                    context.Options = context.Options with { Expiration = TimeSpan.FromTicks(1) };
+                    return new ValueTask<string>("old");
+                });
+                await Eventually.TrueAsync(() => !cache.TryGet<string>("key", out _), "the expiration");
+                return await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"));
+            },
+            "new"),
+        ["a value that has not changed at its origin is kept with its ETag"] = (
+            async cache =>
+            {
+                FusionCacheEntryOptions options = FusionFailSafe();
+                await cache.GetOrSetAsync<string>("key", (context, _) => Task.FromResult(context.Modified("value", etag: "v1")), options);
+                await cache.ExpireAsync("key");
+                string? seen = null;
+                string? value = await cache.GetOrSetAsync<string>(
+                    "key",
+                    (context, _) =>
+                    {
+                        seen = $"{context.HasStaleValue} {context.ETag}";
+                        return Task.FromResult(context.NotModified());
+                    },
+                    options);
+                return $"{value} {seen}";
+            },
+            async cache =>
+            {
+                CairnEntryOptions options = FailSafe();
+                await cache.GetOrCreateAsync<string>(
+                    "key",
+                    (context, _) =>
+                    {
+                        context.ETag = "v1";
+                        return new ValueTask<string>("value");
+                    },
+                    options);
+                await cache.ExpireAsync("key");
+                string? seen = null;
+                string value = await cache.GetOrCreateAsync<string>(
+                    "key",
+                    (context, _) =>
+                    {
+                        seen = $"{context.Stale.IsFound} {context.ETag}";
+                        return new ValueTask<string>(context.NotModified());
+                    },
+                    options);
+                return $"{value} {seen}";
+            },
+            "value True v1"),
+        ["a tag removes the values that carry it"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", tags: ["tag"]);
+                await cache.SetAsync("other", "other");
+                await cache.RemoveByTagAsync("tag");
+                return $"{await cache.GetOrSetAsync("key", _ => Task.FromResult("new"))} {await cache.GetOrDefaultAsync<string>("other")}";
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", (CairnEntryOptions?)null, ["tag"]);
+                await cache.SetAsync("other", "other");
+                await cache.RemoveByTagAsync("tag");
+                return $"{await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"))} {(await cache.GetAsync<string>("other")).Value}";
+            },
+            "new other"),
+        ["clearing removes everything"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old");
+                await cache.ClearAsync();
+                return await cache.GetOrSetAsync("key", _ => Task.FromResult("new"));
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old");
+                await cache.ClearAsync();
+                return await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"));
+            },
+            "new"),
+    };
+
+    public static TheoryData<string> Names => [.. Cases.Keys];
+
+    [Theory]
+    [MemberData(nameof(Names))]
+    public async Task Outcome_is_the_same(string name)
+    {
+        using var theirs = new FusionCache(new FusionCacheOptions { DefaultEntryOptions = new FusionCacheEntryOptions(Long) });
+        await using CairnHybridCache ours = CairnHybridCache.Create();
+
+        Assert.Equal(Cases[name].Outcome, await Cases[name].Theirs(theirs));
+        Assert.Equal(Cases[name].Outcome, await Cases[name].Ours(ours));
+    }
+
+    [Fact]
+    public async Task Mutable_value_is_a_copy_for_each_reader_without_an_option()
+    {
+        using var theirs = new FusionCache(new FusionCacheOptions());
+        await using CairnHybridCache ours = CairnHybridCache.Create();
+        List<int> value = [1];
+        await theirs.SetAsync("key", value);
+        await ours.SetAsync("key", value);
+
+        Assert.Same(value, await theirs.GetOrDefaultAsync<List<int>>("key"));
+        Assert.True(ours.TryGet("key", out List<int>? copy));
+        Assert.Equal(value, copy);
+        Assert.NotSame(value, copy);
+    }
+
+    [Fact]
+    public void Guide_names_members_that_exist()
+    {
+        string guide = File.ReadAllText(RepositoryFile.At("docs", "how-to", "migrate.md"));
+        string section = guide[guide.IndexOf("## From FusionCache", StringComparison.Ordinal)..guide.IndexOf("## From IMemoryCache", StringComparison.Ordinal)];
+        HashSet<string> theirs = MembersOf(typeof(IFusionCache).Assembly);
+        HashSet<string> ours = MembersOf(typeof(CairnHybridCache).Assembly);
+        string[][] rows = [.. section.Split('\n').Where(line => line.StartsWith("| `", StringComparison.Ordinal)).Select(line => line.Split('|'))];
+
+        Assert.True(rows.Length > 15, "The table is not where the test looks for it.");
+        Assert.All(rows, cells =>
+        {
+            Assert.Subset(theirs, NamesIn(cells[1]));
+            Assert.Subset(ours, NamesIn(cells[2]));
+        });
+    }
+
+    private static FusionCacheEntryOptions FusionFailSafe() => new FusionCacheEntryOptions(Long).SetFailSafe(isEnabled: true, Long);
+
+    private static CairnEntryOptions FailSafe() => new() { Expiration = Long, FailSafe = Long };
+
+    private static async Task<string> MadeAsync(TaskCompletionSource go)
+    {
+        await go.Task.WaitAsync(LongestWait);
+        return "new";
+    }
+
+    private static async Task<string> FaultOfAsync(Func<Task<string>> call)
+    {
+        try
+        {
+            return await call();
+        }
+#pragma warning disable CA1031 // The test compares the exceptions.
+        catch (Exception fault)
+#pragma warning restore CA1031
+        {
+            return fault.GetType().Name;
+        }
+    }
+
+    private static HashSet<string> MembersOf(Assembly assembly) =>
+    [
+        nameof(HybridCache),
+        .. assembly.GetExportedTypes().Select(type => type.Name.Split('`')[0]),
+        .. assembly.GetExportedTypes().SelectMany(type => type.GetMembers(BindingFlags.Public | BindingFlags.Instance | BindingFlags.Static))
+            .Select(member => member.Name),
+    ];
+
+    // The words in code that begin with a capital, as members do.
+    private static HashSet<string> NamesIn(string cell) =>
+        [.. Code().Matches(cell).SelectMany(code => Member().Matches(code.Value)).Select(match => match.Value)];
+
+    [GeneratedRegex("`[^`]+`")]
+    private static partial Regex Code();
+
+    [GeneratedRegex(@"\b[A-Z]\w+(?=\b)")]
+    private static partial Regex Member();
+}

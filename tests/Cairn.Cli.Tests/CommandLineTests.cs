@@ -92,8 +92,8 @@ public sealed partial class CommandLineTests : ToolTest
     [InlineData("--ttl must come after its command 'set'", "--ttl", "5m", "set", "key", "value")]
     [InlineData("there is no option -x", "get", "-x")]
     [InlineData("see 'cairn get --help'", "get")]
-    [InlineData("'b' is one argument too many", "get", "a", "b")]
     [InlineData("'shop.cairn' is one argument too many; a store's file follows --store: --store 'shop.cairn'", "verify", "shop.cairn")]
+    [InlineData("'b' is one argument too many", "get", "redis://localhost", "a", "b")]
     public void Mistake_is_one_line_that_names_the_way_out(string expected, params string[] args)
     {
         ToolRun run = Run(args);

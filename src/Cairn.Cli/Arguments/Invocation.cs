@@ -42,7 +42,9 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
 
     public Expiration? Read(ExpirationOptions options) => options.Read(parsed, console.Clock);
 
-    public byte[] ReadKey(Argument<string> argument) => KeyInput.ReadKey(Get(argument)!, Get(shared.KeyBase64));
+    public byte[] ReadKey(Argument<string> argument) => ReadKey(Get(argument)!);
+
+    public byte[] ReadKey(string text) => KeyInput.ReadKey(text, Get(shared.KeyBase64));
 
     public byte[][] ReadKeys(Argument<string[]> argument) =>
         [.. Get(argument)!.Select(key => KeyInput.ReadKey(key, Get(shared.KeyBase64)))];

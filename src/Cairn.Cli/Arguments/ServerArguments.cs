@@ -53,11 +53,25 @@ internal sealed class ServerArguments
     public void AddTo(Command command)
     {
         command.Add(Address);
+        AddOptionsTo(command);
+    }
+
+    public void AddOptionsTo(Command command)
+    {
         foreach (Option option in (ReadOnlySpan<Option>)[_protocol, _user, _password, _tls, _authorities, _certificate, _key, _anyServer])
         {
             command.Add(option);
         }
     }
+
+    /// <summary>Returns the server whose address is given; null if none is.</summary>
+    /// <exception cref="ToolException">A store is given as well, the address is not valid, or a file cannot be used.</exception>
+    public ServerTarget? Find(Invocation invocation, Option store) => invocation.Get(Address) is { } address ? Read(invocation, address, store) : null;
+
+    /// <inheritdoc cref="Find"/>
+    public ServerTarget Read(Invocation invocation, string address, Option store) => invocation.IsGiven(store)
+        ? throw ToolException.Usage("ADDRESS and --store exclude each other")
+        : Read(invocation, address);
 
     /// <summary>Returns the selected server.</summary>
     /// <exception cref="ToolException">The address is not valid, or a file cannot be used.</exception>
@@ -74,11 +88,11 @@ internal sealed class ServerArguments
         string? certificate = invocation.Get(_certificate);
         string? key = invocation.Get(_key);
         bool isAnyServer = invocation.Get(_anyServer);
-        bool isTls = invocation.Get(_tls) || isAnyServer || authorities is not null || certificate is not null || key is not null;
+        bool isTls = ServerAddress.IsSecureUrl(address) || invocation.Get(_tls) || isAnyServer || authorities is not null || certificate is not null || key is not null;
         return new ServerTarget
         {
             Address = where,
-            Protocol = ReadProtocol(invocation.Get(_protocol)),
+            Protocol = ReadProtocol(invocation.Get(_protocol)) ?? (ServerAddress.IsRespUrl(address) ? ServerProtocol.Resp : null),
             User = invocation.Get(_user),
             Password = string.IsNullOrEmpty(password) ? null : password,
             Tls = isTls ? ServerTarget.MakeTls(where, authorities, certificate, key, isAnyServer) : null,

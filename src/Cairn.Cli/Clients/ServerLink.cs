@@ -126,16 +126,57 @@ internal sealed class ServerLink : IDisposable
     public ReadOnlySpan<byte> Ask(params ReadOnlySpan<string> words)
     {
         var request = new MemoryStream();
-        request.Write(Encoding.UTF8.GetBytes($"*{words.Length}\r\n"));
-        foreach (string word in words)
+        Append(request, [.. words.ToArray().Select(Encoding.UTF8.GetBytes)]);
+        Send(request.GetBuffer().AsSpan(0, (int)request.Length));
+        return ReadReply();
+    }
+
+    /// <summary>Throws unless the server speaks RESP.</summary>
+    /// <param name="what">What only such a server can do.</param>
+    public void RequireResp(string what)
+    {
+        if (Protocol != ServerProtocol.Resp)
         {
-            byte[] bytes = Encoding.UTF8.GetBytes(word);
-            request.Write(Encoding.UTF8.GetBytes($"${bytes.Length}\r\n"));
-            request.Write(bytes);
-            request.Write("\r\n"u8);
+            throw new ToolException(ExitCode.Server, $"{_address} ({ServerName}) speaks memcached's protocol, by which the tool cannot {what}; name the port of Redis' protocol");
+        }
+    }
+
+    /// <summary>Sends a RESP command and returns the bytes of its reply; null for a null.</summary>
+    public byte[]? AskBytes(params ReadOnlySpan<byte[]> words)
+    {
+        SendAll([words.ToArray()]);
+        ReadOnlySpan<byte> reply = ReadReply();
+        ThrowIfError(reply, $"refuses {Encoding.UTF8.GetString(words[0])}");
+        var reader = new RespReplyReader(reply);
+        return reader.Read() && !reader.IsNull ? reader.Value.ToArray() : null;
+    }
+
+    /// <summary>Reads the next reply as a number; null for a null.</summary>
+    /// <param name="command">The command that was sent, for the error.</param>
+    public long? ReadNumber(string command)
+    {
+        ReadOnlySpan<byte> reply = ReadReply();
+        ThrowIfError(reply, $"refuses {command}");
+        var reader = new RespReplyReader(reply);
+        return reader.Read() && reader.TryGetInt64(out long number) ? number : null;
+    }
+
+    /// <summary>Sends RESP commands together. <see cref="ReadReply"/> then returns a reply for each.</summary>
+    public void SendAll(IEnumerable<byte[][]> commands)
+    {
+        var request = new MemoryStream();
+        foreach (byte[][] words in commands)
+        {
+            Append(request, words);
         }
 
         Send(request.GetBuffer().AsSpan(0, (int)request.Length));
+    }
+
+    /// <summary>Waits for the next reply.</summary>
+    /// <returns>The bytes of the reply; valid until the next one is read.</returns>
+    public ReadOnlySpan<byte> ReadReply()
+    {
         _scanner.Reset();
         while (true)
         {
@@ -151,6 +192,17 @@ internal sealed class ServerLink : IDisposable
                     Receive();
                     break;
             }
+        }
+    }
+
+    private static void Append(MemoryStream request, byte[][] words)
+    {
+        request.Write(Encoding.UTF8.GetBytes($"*{words.Length}\r\n"));
+        foreach (byte[] word in words)
+        {
+            request.Write(Encoding.UTF8.GetBytes($"${word.Length}\r\n"));
+            request.Write(word);
+            request.Write("\r\n"u8);
         }
     }
 
@@ -309,7 +361,8 @@ internal sealed class ServerLink : IDisposable
         return server is null ? "a RESP server" : $"{server} {version}".TrimEnd();
     }
 
-    private void ThrowIfError(ReadOnlySpan<byte> reply, string what)
+    /// <summary>Throws if a reply is an error.</summary>
+    public void ThrowIfError(ReadOnlySpan<byte> reply, string what)
     {
         var reader = new RespReplyReader(reply);
         if (reader.Read() && reader.IsError)

@@ -1,4 +1,5 @@
 using Cairn.Cli.Arguments;
+using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
@@ -8,15 +9,19 @@ internal sealed class StatsCommand : ToolCommand
 {
     private static readonly TimeSpan DefaultInterval = TimeSpan.FromSeconds(2);
 
+    private readonly ServerArguments _server = new();
+    private readonly SharedOptions _shared;
     private readonly Flag _partitions = new("--partitions", "Also each partition.");
     private readonly Flag _sizes = new("--sizes", "Also print the distribution of value lengths; reads the whole index.");
     private readonly Flag _watch = new("--watch", "Print repeatedly until Ctrl-C.");
     private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between prints. Default 2s.");
     private readonly ValueOption<int> _count = ValueOptions.Count("--count", "With --watch, stop after this many prints.", 1, int.MaxValue);
 
-    public StatsCommand()
-        : base("stats", "Prints the content and the counters of the store.")
+    public StatsCommand(SharedOptions shared)
+        : base("stats", "Prints the content and the counters of a store or a server.")
     {
+        _shared = shared;
+        _server.AddTo(this);
         Add(_partitions);
         Add(_sizes);
         Add(_watch);
@@ -24,19 +29,22 @@ internal sealed class StatsCommand : ToolCommand
         Add(_count);
     }
 
+    public override string UsageWords => "[ADDRESS | --store FILE]";
+
     public override string Details =>
-        "Counters start with the creation of the store. Those of other processes are up to one second old. The command does not block other processes.";
+        "With ADDRESS it prints the figures of a server that speaks the memcached protocol or RESP, from its stats or INFO. Counters start with the creation of the store. Those of other processes are up to one second old. The command does not block other processes.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn stats --store books.cairn", "Prints totals and collections."),
         new("cairn stats --store books.cairn --partitions --sizes", "Prints everything."),
+        new("cairn stats 6379", "The figures of a server on this machine."),
         new("cairn stats --store books.cairn --json | jq .hitRatio", "For programs."),
         new("cairn stats --store books.cairn --watch --interval 10s --json >> books.stats", "A record of them."),
     ];
 
     public override string JsonShape =>
-        """{"store", "fileBytes", "maxCapacityBytes", "createdAt", "openings", "segments", "bytesPerSegment", "freeSegments", "indexSlots", "growthFailure"?, COUNTERS, "collections": [{"name", "entries", "bytes", "budgetBytes"}], "partitions"?: [{COUNTERS}], "sizes"?: {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}, where COUNTERS are "entries", "bytes", "segmentBytes", "hits", "misses", "hitRatio", "sets", "removals", "evictions", "displacements", "expirations", "ghostHits", "declined", "dropped", "lockWaits", "recoveries", "damagedEntries". With --watch one line each time.""";
+        """{"store", "fileBytes", "maxCapacityBytes", "createdAt", "openings", "segments", "bytesPerSegment", "freeSegments", "indexSlots", "growthFailure"?, COUNTERS, "collections": [{"name", "entries", "bytes", "budgetBytes"}], "partitions"?: [{COUNTERS}], "sizes"?: {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}, where COUNTERS are "entries", "bytes", "segmentBytes", "hits", "misses", "hitRatio", "sets", "removals", "evictions", "displacements", "expirations", "ghostHits", "declined", "dropped", "lockWaits", "recoveries", "damagedEntries". Of a server: {"server", "name", "uptimeSeconds", "commands": {NAME: COUNT}, "hits", "misses", "hitRatio" (null without gets), "bytesReceived", "bytesSent", "evictions", "expirations", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections"}. With --watch one line each time.""";
 
     public override int Run(Invocation invocation)
     {
@@ -46,10 +54,26 @@ internal sealed class StatsCommand : ToolCommand
         }
 
         TimeSpan interval = IntervalOf(invocation.Get(_interval), DefaultInterval);
+        if (_server.Find(invocation, _shared.Store) is { } target)
+        {
+            if (invocation.IsGiven(_partitions) || invocation.IsGiven(_sizes))
+            {
+                throw ToolException.Usage("--partitions and --sizes are for stores");
+            }
+
+            using ServerLink link = ServerLink.Open(target);
+            return Repeat(invocation, interval, () => ServerStatisticsReport.Write(invocation, target.Address.ToString(), link));
+        }
+
         using CairnStore store = invocation.OpenExisting();
+        return Repeat(invocation, interval, () => Print(invocation, store));
+    }
+
+    private int Repeat(Invocation invocation, TimeSpan interval, Action print)
+    {
         if (!invocation.Get(_watch))
         {
-            Print(invocation, store);
+            print();
             return ExitCode.Done;
         }
 
@@ -64,7 +88,7 @@ internal sealed class StatsCommand : ToolCommand
                 invocation.Output.Write("\e[H\e[2J");
             }
 
-            Print(invocation, store);
+            print();
             invocation.Output.Flush();
             if (left != int.MaxValue && --left == 0)
             {

@@ -50,19 +50,15 @@ internal sealed class TopCommand : ToolCommand
         int looks = invocation.Get(_count) ?? int.MaxValue;
         bool isScreen = invocation.Console.IsOutputTerminal && !invocation.IsJson
             && invocation.Console.GetEnvironmentVariable("TERM") is not ("dumb" or "" or null);
-        string? address = invocation.Get(_server.Address);
-        if (address is not null && invocation.IsGiven(_shared.Store))
-        {
-            throw ToolException.Usage("ADDRESS and --store exclude each other");
-        }
+        ServerTarget? server = _server.Find(invocation, _shared.Store);
 
         try
         {
             // Registered before the first output, so that a user who has seen it can interrupt.
             invocation.Console.Interruption.ThrowIfCancellationRequested();
-            if (address is not null)
+            if (server is not null)
             {
-                ShowServer(invocation, _server.Read(invocation, address), interval, looks, isScreen);
+                ShowServer(invocation, server, interval, looks, isScreen);
             }
             else
             {

@@ -12,7 +12,7 @@ internal abstract class KeyedContender(string name, int operations, bool isMiss)
 {
     private const int ChunkOperations = 1024;
 
-    // What a cache initialises with its first requests does not belong to the round.
+    // The first requests initialise parts of a cache. They do not belong to the round.
     private const int FirstOperations = 1000;
 
     // Created in advance, because the cost of the value does not belong to the cache.

@@ -6,7 +6,7 @@ using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Entries;
 
-// What a hybrid cache stores around a value in a distributed cache: 8 bytes of the era, then the envelope (docs/reference/envelope.md).
+// A hybrid cache stores a value in a distributed cache as 8 bytes of the era and an envelope (docs/reference/envelope.md).
 // The tool does not know the name of the cache in the key, and so cannot check the envelope's checksum. It checks all lengths instead.
 internal sealed record HybridEnvelope
 {

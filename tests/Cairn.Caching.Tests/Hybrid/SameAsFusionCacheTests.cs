@@ -20,7 +20,7 @@ public sealed partial class SameAsFusionCacheTests
             async cache => $"{await cache.GetOrSetAsync("key", _ => Task.FromResult("one"))} {await cache.GetOrSetAsync("key", _ => Task.FromResult("two"))}",
             async cache => $"{await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("one"))} {await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("two"))}",
             "one one"),
-        ["a value that is not there is told, not made"] = (
+        ["a missing value is reported, not made"] = (
             async cache =>
             {
                 MaybeValue<string> missing = await cache.TryGetAsync<string>("key");

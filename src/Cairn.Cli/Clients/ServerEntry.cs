@@ -1,5 +1,4 @@
 using System.Text;
-using Cairn.Cli.Entries;
 using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;

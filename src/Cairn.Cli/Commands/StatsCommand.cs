@@ -62,7 +62,7 @@ internal sealed class StatsCommand : ToolCommand
             }
 
             using ServerLink link = ServerLink.Open(target);
-            return Repeat(invocation, interval, () => ServerStatisticsReport.Write(invocation, target.Address.ToString(), link));
+            return Repeat(invocation, interval, () => ServerStatisticsReport.Write(invocation.Output, invocation.IsJson, target.Address.ToString(), link));
         }
 
         using CairnStore store = invocation.OpenExisting();

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
 
@@ -8,14 +7,14 @@ namespace Cairn.Cli.Reports;
 /// <summary>Writes the figures of a server as text or as JSON.</summary>
 internal static class ServerStatisticsReport
 {
-    public static void Write(Invocation invocation, string address, ServerLink link)
+    public static void Write(ToolOutput output, bool isJson, string address, ServerLink link)
     {
         ServerSample sample = ServerSample.Take(link);
         long gets = sample.Hits + sample.Misses;
         double? hitRatio = gets == 0 ? null : (double)sample.Hits / gets;
-        if (invocation.IsJson)
+        if (isJson)
         {
-            using var line = new JsonLine(invocation.Output);
+            using var line = new JsonLine(output);
             line.Writer.WriteString("server"u8, address);
             line.Writer.WriteString("name"u8, link.ServerName);
             line.Writer.WriteNumber("uptimeSeconds"u8, (long)sample.Uptime.TotalSeconds);
@@ -40,7 +39,7 @@ internal static class ServerStatisticsReport
             return;
         }
 
-        invocation.Output.WriteLine($"{link.ServerName} at {address}");
+        output.WriteLine($"{link.ServerName} at {address}");
         var table = new TextTable("", "");
         table.Add("  up", Figures.Time(sample.Uptime));
         table.Add("  items", Figures.Count(sample.Items));
@@ -53,14 +52,14 @@ internal static class ServerStatisticsReport
         table.Add("  expirations", Figures.Count(sample.Expirations));
         table.Add("  received", Figures.Bytes(sample.BytesReceived));
         table.Add("  sent", Figures.Bytes(sample.BytesSent));
-        table.WriteTo(invocation.Output);
-        invocation.Output.WriteLine();
+        table.WriteTo(output);
+        output.WriteLine();
         var commands = new TextTable("command", ">requests");
         foreach ((string name, long count) in sample.Operations.Where(pair => pair.Value > 0).OrderByDescending(pair => pair.Value))
         {
             commands.Add(name, count.ToString("N0", CultureInfo.InvariantCulture));
         }
 
-        commands.WriteTo(invocation.Output);
+        commands.WriteTo(output);
     }
 }

@@ -4,7 +4,7 @@ using System.Text;
 using System.Text.Json;
 using Cairn.Cli.Output;
 
-namespace Cairn.Cli.Entries;
+namespace Cairn.Cli.Clients;
 
 // A hybrid cache stores a value in a distributed cache as 8 bytes of the era and an envelope (docs/reference/envelope.md).
 // The tool does not know the name of the cache in the key, and so cannot check the envelope's checksum. It checks all lengths instead.

@@ -3,7 +3,6 @@ using System.CommandLine.Help;
 using System.Globalization;
 using Cairn.Benchmarks.Bookshop;
 using Cairn.Benchmarks.Formats;
-using Cairn.Benchmarks.HitRate;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
 using Cairn.Benchmarks.ReadableFile;
@@ -19,12 +18,11 @@ namespace Cairn.Benchmarks;
 internal static class BenchmarkCommand
 {
     private const string PeersVariable = "CAIRN_PEERS";
-    private const string TracesVariable = "CAIRN_TRACES";
 
     /// <summary>Gets all areas that can be measured. The help of <c>bench/run</c> describes each.</summary>
     public static IReadOnlyList<IArea> Areas { get; } =
     [
-        new StoreArea(), new HitRateArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new FormatsArea(),
+        new StoreArea(), new HybridArea(), new MapArea(), new ServerArea(), new FileArea(), new RedisArea(), new FormatsArea(),
         new BookshopArea(),
     ];
 
@@ -64,11 +62,6 @@ internal static class BenchmarkCommand
             Description = $"The Java peers. Default: {PeersVariable}, else ../shared/peers/mapdb beside the repository.",
             HelpName = "DIR",
         };
-        var traces = new Option<DirectoryInfo?>("--traces")
-        {
-            Description = $"The traces. Default: {TracesVariable}, else ../shared/traces beside the repository.",
-            HelpName = "DIR",
-        };
         var serverPeers = new Option<string[]>("--peer")
         {
             Description = "Area server: compare with this memcached or Redis too. PATH can be a command line with {port}. May be given again.",
@@ -96,7 +89,7 @@ internal static class BenchmarkCommand
             "Runs one benchmark area with its peers in turn, and prints ratios: medians over rounds of the subject's cost by the peer's in the same round. "
             + "Exit code 1: some case could not be measured; a goal that is not met does not fail the run.")
         {
-            area, quick, json, rounds, only, folder, peers, traces, serverPeers, realTime, chart, new HelpOption(),
+            area, quick, json, rounds, only, folder, peers, serverPeers, realTime, chart, new HelpOption(),
         };
         command.SetAction(parsed =>
         {
@@ -109,7 +102,6 @@ internal static class BenchmarkCommand
                 Only = parsed.GetValue(only),
                 Folder = parsed.GetValue(folder)?.FullName ?? Path.GetTempPath(),
                 PeersFolder = parsed.GetValue(peers)?.FullName ?? FolderFrom(PeersVariable, root, "../shared/peers/mapdb"),
-                TracesFolder = parsed.GetValue(traces)?.FullName ?? FolderFrom(TracesVariable, root, "../shared/traces"),
                 ServerPeers = [.. (parsed.GetValue(serverPeers) ?? []).Select(text => NamedPeer.Parse(text)!)],
                 IsRealTime = parsed.GetValue(realTime),
             };

@@ -28,7 +28,4 @@ internal sealed record RunSettings
 
     /// <summary>Gets whether servers and their load have real-time priority while they are measured.</summary>
     public bool IsRealTime { get; init; }
-
-    /// <summary>Gets the folder of the traces.</summary>
-    public required string TracesFolder { get; init; }
 }

@@ -6,10 +6,16 @@ using Spectre.Console;
 
 namespace Cairn.HitRate;
 
-/// <summary>Replays traces and prints the hit ratio for each capacity and policy.</summary>
+/// <summary>Replays traces and prints the hit ratio for each capacity and policy, with the best peer of each row.</summary>
 internal static class HitRateCommand
 {
-    private const int TableWidth = 120;
+    private const int TableWidth = 140;
+    private const int CurvePoints = 12;
+    private const double CurveFromPercent = 0.2;
+    private const double CurveToPercent = 60;
+
+    // The store divides a file into segments; below this size it has so few of them that its share of a hit ratio says little.
+    private const int FewestEntriesOfStore = 100;
 
     public static RootCommand Create()
     {
@@ -19,71 +25,185 @@ internal static class HitRateCommand
             Arity = ArgumentArity.ZeroOrMore,
         };
         traces.AcceptOnlyFromAmong([.. TraceFile.Known.Select(file => file.Name)]);
-        var folder = new Option<DirectoryInfo>("--traces")
+        var folder = new Option<DirectoryInfo?>("--traces") { Description = "The folder that holds TRACE.xz.", HelpName = "DIR" };
+        var own = new Option<FileInfo?>("--trace")
         {
-            Description = "The folder that holds TRACE.xz.",
-            HelpName = "DIR",
-            Required = true,
+            Description = "A trace of your own instead: one key a line, or a key and a size in bytes. 'cairn trace record' writes this format.",
+            HelpName = "FILE",
         };
+        var quick = new Option<bool>("--quick") { Description = "End within a minute: without the largest traces, the store and the optimum." };
         var percents = new Option<double[]>("--percent")
         {
-            Description = "Capacities, in percent of the trace's distinct keys.",
+            Description = "Capacities, in percent of the trace's distinct keys. Default: three for each known trace; 1, 5 and 20 for another one.",
             HelpName = "P",
             AllowMultipleArgumentsPerToken = true,
-            DefaultValueFactory = _ => [1, 10],
+        };
+        var curves = new Option<DirectoryInfo?>("--svg")
+        {
+            Description = "Draw the hit ratio over the capacity instead, as DIR/TRACE.svg.",
+            HelpName = "DIR",
         };
 
-        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, percents };
+        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, own, quick, percents, curves };
         command.SetAction(parsed =>
         {
             var named = parsed.GetValue(traces) ?? [];
-            var chosen = TraceFile.Known.Where(file => named.Length == 0 || named.Contains(file.Name, StringComparer.Ordinal));
-            Print(chosen, parsed.GetRequiredValue(folder).FullName, parsed.GetRequiredValue(percents));
+            var isQuick = parsed.GetValue(quick);
+            var chosen = parsed.GetValue(own) is { } file
+                ? [TraceFile.ReadOwn(file)]
+                : TraceFile.Known
+                    .Where(known => named.Length == 0 ? !(isQuick && known.IsLarge) : named.Contains(known.Name, StringComparer.Ordinal))
+                    .Select(known => known.ReadFrom(parsed.GetValue(folder)?.FullName ?? throw new InvalidOperationException("Name the folder of the traces with --traces.")));
+            if (parsed.GetValue(curves) is { } target)
+            {
+                Draw(chosen, target);
+            }
+            else
+            {
+                Print(chosen, parsed.GetValue(percents) ?? [], isQuick);
+            }
         });
         return command;
     }
 
-    private static void Print(IEnumerable<TraceFile> files, string folder, IReadOnlyList<double> percents)
+    private static void Print(IEnumerable<Trace> traces, IReadOnlyList<double> percents, bool isQuick)
     {
         var table = new Table().Border(TableBorder.Simple).AddColumn("trace");
-        foreach (var heading in new[] { "keys", "capacity", "LRU", "SIEVE", "S3-FIFO", "W-TinyLFU", "adaptive", "store", "first level", "optimal" })
+        foreach (var heading in (string[])["capacity", "%", "LRU", "SIEVE", "S3-FIFO", "W-TinyLFU", "adaptive", "best peer", "first level", "+/-", "store", "+/-", "optimal"])
         {
             table.AddColumn(new TableColumn(heading).RightAligned());
         }
 
-        foreach (var trace in files.Select(file => file.ReadFrom(folder)))
+        var firstLevel = new List<double>();
+        var store = new List<double>();
+        var sized = new List<Trace>();
+        foreach (var trace in traces)
         {
-            foreach (var percent in percents)
+            foreach (var capacity in percents.Count > 0 ? percents.Select(trace.CapacityAt) : trace.Capacities)
             {
-                var capacity = trace.CapacityAt(percent);
-                var capacityBytes = CairnStorePolicy.CapacityFor(Path.GetTempPath(), capacity);
+                double[] peers = [.. Peers(trace, capacity).Select(policy => Percent(policy, trace))];
+                var best = peers.Max();
+                var own = Percent(new LocalCachePolicy(capacity, trace.DistinctKeys), trace);
+                firstLevel.Add(own - best);
+                var ofStore = isQuick || capacity < FewestEntriesOfStore ? double.NaN : OfStore(trace, capacity);
+                if (!double.IsNaN(ofStore))
+                {
+                    store.Add(ofStore - best);
+                }
+
+                var optimal = isQuick ? double.NaN : Percent(new OptimalPolicy(capacity, trace.Requests, trace.DistinctKeys), trace);
                 table.AddRow(
-                    trace.Name,
-                    Text(trace.DistinctKeys),
-                    Text(capacity),
-                    Percent(new LruPolicy(capacity, trace.DistinctKeys), trace),
-                    Percent(new SievePolicy(capacity, trace.DistinctKeys), trace),
-                    Percent(new S3FifoPolicy(capacity, trace.DistinctKeys), trace),
-                    Percent(new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: false), trace),
-                    Percent(new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: true), trace),
-                    Percent(new CairnStorePolicy(Path.GetTempPath(), capacityBytes, countsEntries: false), trace),
-                    Percent(new LocalCachePolicy(capacity, trace.DistinctKeys), trace),
-                    Percent(new OptimalPolicy(capacity, trace.Requests, trace.DistinctKeys), trace));
+                    [
+                        trace.Name, capacity.ToString("#,0", CultureInfo.InvariantCulture), Text(100.0 * capacity / trace.DistinctKeys, "0.0"),
+                        .. peers.Append(best).Append(own).Select(percent => Text(percent)), Text(own - best, "+0.00;-0.00"), Text(ofStore),
+                        Text(ofStore - best, "+0.00;-0.00"), Text(optimal),
+                    ]);
+            }
+
+            if (trace.Sizes.Length > 0)
+            {
+                sized.Add(trace);
             }
         }
 
         // A narrow terminal would truncate the figures. A terminal narrower than the table wraps its lines instead.
         AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, TableWidth);
         AnsiConsole.Write(table);
+        Summarize("first level", firstLevel, near: 0.5, far: 2);
+        Summarize("store", store, near: 1, far: 3);
+        sized.ForEach(trace => PrintSizes(trace, percents));
     }
 
-    private static string Percent(ICachePolicy policy, Trace trace)
+    // With objects of different size, a policy trades hits of objects for hits of bytes.
+    private static void PrintSizes(Trace trace, IReadOnlyList<double> percents)
     {
-        using (policy)
+        var table = new Table().Border(TableBorder.Simple).AddColumn($"{trace.Name}, sizes");
+        foreach (var heading in (string[])["bytes", "%", "LRU", "GDSF", "AdaptSize", "first level"])
         {
-            return Replay.Run(policy, trace).HitPercent.ToString("0.00", CultureInfo.InvariantCulture);
+            table.AddColumn(new TableColumn(heading + (heading is "bytes" or "%" ? "" : ": objects / bytes")).RightAligned());
+        }
+
+        var all = trace.Sizes.Sum(size => (long)size);
+        foreach (var percent in percents.Count > 0 ? percents : [1.0, 10])
+        {
+            var capacity = Math.Max(1, (long)(all * percent / 100));
+            ICachePolicy[] policies =
+            [
+                new SizedLruPolicy(capacity, trace.Sizes), new GdsfPolicy(capacity, trace.Sizes), new AdaptSizePolicy(capacity, trace.Sizes),
+                new LocalCachePolicy(capacity, trace.Sizes),
+            ];
+            table.AddRow(
+                [
+                    "", capacity.ToString("#,0", CultureInfo.InvariantCulture), Text(percent, "0.0"),
+                    .. policies.Select(policy =>
+                    {
+                        using (policy)
+                        {
+                            var replay = Replay.Run(policy, trace);
+                            return $"{Text(replay.HitPercent)} / {Text(replay.ByteHitPercent)}";
+                        }
+                    }),
+                ]);
+        }
+
+        AnsiConsole.Write(table);
+    }
+
+    private static void Draw(IEnumerable<Trace> traces, DirectoryInfo folder)
+    {
+        folder.Create();
+        foreach (var trace in traces)
+        {
+            var chart = new CurveChart($"{trace.Name}: hit ratio over capacity, in percent of {trace.DistinctKeys.ToString("#,0", CultureInfo.InvariantCulture)} keys");
+            double[] percents = [.. Enumerable.Range(0, CurvePoints).Select(i =>
+                CurveFromPercent * Math.Pow(CurveToPercent / CurveFromPercent, (double)i / (CurvePoints - 1)))];
+            (string Name, Func<int, ICachePolicy> Create)[] policies =
+            [
+                ("LRU", capacity => new LruPolicy(capacity, trace.DistinctKeys)),
+                ("S3-FIFO", capacity => new S3FifoPolicy(capacity, trace.DistinctKeys)),
+                ("W-TinyLFU, adaptive", capacity => new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: true)),
+                ("first level", capacity => new LocalCachePolicy(capacity, trace.DistinctKeys)),
+                ("optimal", capacity => new OptimalPolicy(capacity, trace.Requests, trace.DistinctKeys)),
+            ];
+            foreach (var (name, create) in policies)
+            {
+                chart.Add(name, [.. percents.Select(percent => (percent, Percent(create(trace.CapacityAt(percent)), trace)))]);
+            }
+
+            var path = Path.Combine(folder.FullName, trace.Name + ".svg");
+            File.WriteAllText(path, chart.ToSvg());
+            AnsiConsole.WriteLine(path);
         }
     }
 
-    private static string Text(int number) => number.ToString("#,0", CultureInfo.InvariantCulture);
+    private static void Summarize(string subject, List<double> differences, double near, double far)
+    {
+        if (differences.Count > 0)
+        {
+            AnsiConsole.WriteLine(string.Create(
+                CultureInfo.InvariantCulture,
+                $"{subject}, against the best peer of each row: {differences.Average():+0.00;-0.00} points on average, {differences.Min():+0.00;-0.00} at worst; "
+                + $"{differences.Count(difference => difference >= -near)} of {differences.Count} rows within {near}, {differences.Count(difference => difference < -far)} more than {far} below"));
+        }
+    }
+
+    private static ICachePolicy[] Peers(Trace trace, int capacity) =>
+    [
+        new LruPolicy(capacity, trace.DistinctKeys), new SievePolicy(capacity, trace.DistinctKeys), new S3FifoPolicy(capacity, trace.DistinctKeys),
+        new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: false), new WindowTinyLfuPolicy(capacity, trace.DistinctKeys, isAdaptive: true),
+    ];
+
+    private static double OfStore(Trace trace, int capacity) => Percent(
+        new CairnStorePolicy(Path.GetTempPath(), CairnStorePolicy.CapacityFor(Path.GetTempPath(), capacity), countsEntries: false), trace);
+
+    private static double Percent(ICachePolicy policy, Trace trace)
+    {
+        using (policy)
+        {
+            return Replay.Run(policy, trace).HitPercent;
+        }
+    }
+
+    private static string Text(double number, string format = "0.00") =>
+        double.IsNaN(number) ? "" : number.ToString(format, CultureInfo.InvariantCulture);
 }

@@ -60,4 +60,21 @@ public sealed record CairnCacheStatistics
 
     /// <summary>Entries that the first level evicted to stay within its limits.</summary>
     public required long LocalEvictions { get; init; }
+
+    /// <summary>
+    /// The eviction policy that the first level follows now: <c>s3-fifo</c>, <c>recency</c>, <c>frequency</c>, <c>promotion</c> or <c>frequency-eager</c>. The
+    /// first level follows the policy that answers most reads of the present workload.
+    /// </summary>
+    public required string LocalPolicy { get; init; }
+
+    /// <summary>The number of times that the first level began to follow another policy.</summary>
+    public required long LocalPolicyChanges { get; init; }
+
+    /// <summary>The time since the last change of the policy; null if there was none.</summary>
+    public required TimeSpan? LocalPolicyAge { get; init; }
+
+    /// <summary>
+    /// Estimated hit ratios: first of each policy with the same capacity, then of <see cref="LocalPolicy"/> with half, twice and four times the capacity.
+    /// </summary>
+    public required IReadOnlyList<LocalHitEstimate> LocalEstimates { get; init; }
 }

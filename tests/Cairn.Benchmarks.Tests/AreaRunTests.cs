@@ -12,7 +12,7 @@ public sealed class AreaRunTests : IDisposable
     public AreaRunTests()
     {
         _log = new RunLog(_said, isTerminal: false);
-        var settings = new RunSettings { Root = ".", Folder = ".", PeersFolder = ".", TracesFolder = ".", Rounds = 2 };
+        var settings = new RunSettings { Root = ".", Folder = ".", PeersFolder = ".", Rounds = 2 };
         _run = new AreaRun(settings, _log);
     }
 

@@ -67,6 +67,7 @@ public class WorkerWaitTests
         ["Cairn.Engine.ExpirySweeper"] = "A pause of some instructions between two steps, in which it waits for nothing.",
         ["Cairn.Engine.HitCounters"] = ShortLock,
         ["Cairn.Engine.StoreEngine"] = "Closing waits for operations that end at their time-outs; a server closes its store when its workers have ended.",
+        ["Cairn.Eviction.Dueling.PolicyDuel"] = ShortLock,
         ["Cairn.Eviction.StoreGrowth"] = "Tries the lock and goes on without it.",
         ["Cairn.MapRemovals"] = ShortLock,
         ["Cairn.Offline.Verifier"] = NotOnWorker,

@@ -3,13 +3,22 @@ using Cairn.Caching.Local;
 
 namespace Cairn.HitRate.Policies;
 
-// The first level of Cairn.Caching, with a limit of entries only. The seed determines its hashes, which are random numbers, so a replay can be
+// The first level of Cairn.Caching, with a limit of entries or of bytes. The seed determines its hashes, which are random numbers, so a replay can be
 // repeated. A real cache chooses its own random hashes.
 internal sealed class LocalCachePolicy : ICachePolicy
 {
     private readonly LocalCache _cache;
     private readonly string[] _keys;
     private readonly ulong[] _hashes;
+    private readonly int[] _sizes = [];
+
+    /// <summary>Creates a first level with a limit of bytes only, for keys whose objects have the given sizes.</summary>
+    public LocalCachePolicy(long capacityBytes, int[] sizes)
+        : this(int.MaxValue, sizes.Length)
+    {
+        _cache = new LocalCache(int.MaxValue, capacityBytes);
+        _sizes = sizes;
+    }
 
     public LocalCachePolicy(int capacity, int distinctKeys, int seed = 1)
     {
@@ -34,7 +43,7 @@ internal sealed class LocalCachePolicy : ICachePolicy
             return true;
         }
 
-        _cache.Set(new LocalEntry(_keys[key], _hashes[key]) { Bytes = 1 });
+        _cache.Set(new LocalEntry(_keys[key], _hashes[key]) { Bytes = _sizes.Length > 0 ? _sizes[key] : 1 });
         return false;
     }
 

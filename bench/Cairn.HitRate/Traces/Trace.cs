@@ -9,6 +9,9 @@ internal sealed record Trace(string Name, int[] Requests, int DistinctKeys)
     /// <summary>Gets the size of each key's object in bytes, from its last request; empty if the trace has no sizes.</summary>
     public int[] Sizes { get; init; } = [];
 
+    /// <summary>Gets the capacities in objects at which tables show the trace.</summary>
+    public IReadOnlyList<int> Capacities { get; init; } = [];
+
     /// <summary>Returns how many objects of size 1 a cache of <paramref name="percent"/> % of the distinct keys holds. At least 1.</summary>
     public int CapacityAt(double percent) => Math.Max(1, (int)(DistinctKeys * percent / 100));
 

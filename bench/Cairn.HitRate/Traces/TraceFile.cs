@@ -7,6 +7,8 @@ internal sealed record TraceFile(string Name, TraceFormat Format, IReadOnlyList<
 {
     private const int RoundsOfStress = 5;
 
+    private static readonly double[] _percentsOfOwn = [1, 5, 20];
+
     /// <summary>Gets the traces, with the capacities in objects at which tables show them: small, medium and large for each trace.</summary>
     public static IReadOnlyList<TraceFile> Known { get; } =
     [
@@ -26,6 +28,19 @@ internal sealed record TraceFile(string Name, TraceFormat Format, IReadOnlyList<
     /// <summary>Gets whether a quick run leaves the trace out.</summary>
     public bool IsLarge { get; init; }
 
+    /// <summary>Reads a trace in the format <see cref="TraceFormat.Lines"/>, compressed if its name ends with .xz.</summary>
+    /// <exception cref="InvalidDataException">The file is empty or has another format.</exception>
+    public static Trace ReadOwn(FileInfo file)
+    {
+        using var source = file.Extension == ".xz" ? null : file.OpenRead();
+        var trace = source is null
+            ? Decompress(file.DirectoryName!, Path.GetFileNameWithoutExtension(file.Name), TraceFormat.Lines)
+            : TraceReader.Read(Path.GetFileNameWithoutExtension(file.Name), source, TraceFormat.Lines);
+        return trace.Requests.Length == 0
+            ? throw new InvalidDataException($"{file.FullName} has no request: each line is a key, or a key and a size in bytes.")
+            : trace with { Capacities = [.. _percentsOfOwn.Select(percent => trace.CapacityAt(percent))] };
+    }
+
     /// <summary>Reads the trace from a folder.</summary>
     /// <exception cref="FileNotFoundException">The folder has no trace with this name.</exception>
     /// <exception cref="InvalidDataException">The file is damaged or has another format.</exception>
@@ -33,7 +48,7 @@ internal sealed record TraceFile(string Name, TraceFormat Format, IReadOnlyList<
     {
         if (Name != "stress")
         {
-            return Decompress(folder, Name, Format);
+            return Decompress(folder, Name, Format) with { Capacities = Capacities };
         }
 
         // A workload that changes, as in Einziger, Eytan, Friedman and Manes, "Adaptive Software Cache Management", Middleware 2018.
@@ -43,7 +58,7 @@ internal sealed record TraceFile(string Name, TraceFormat Format, IReadOnlyList<
             Name,
             [
                 .. Enumerable.Repeat(corda, RoundsOfStress), .. Enumerable.Repeat(loop, RoundsOfStress), .. Enumerable.Repeat(corda, RoundsOfStress),
-            ]);
+            ]) with { Capacities = Capacities };
     }
 
     private static Trace Decompress(string folder, string name, TraceFormat format)

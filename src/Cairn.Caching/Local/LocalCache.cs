@@ -1,5 +1,6 @@
 using System.Numerics;
 using System.Runtime.CompilerServices;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Local;
 
@@ -26,13 +27,15 @@ internal sealed class LocalCache
     private readonly HashPlacement _placement;
     private readonly LocalShard[] _shards;
     private readonly LocalBudget _budget;
+    private readonly PolicyDuel _duel;
     private readonly Action<LocalEntry>? _onRemoved;
 
     /// <summary>Creates an empty first level.</summary>
     /// <param name="maxEntries">The maximum number of entries, at least 1.</param>
     /// <param name="maxBytes">The maximum total size of the entries in bytes, at least 1.</param>
     /// <param name="onRemoved">The callback for every entry that left (I3), on the thread that removed it. It must not throw.</param>
-    public LocalCache(long maxEntries, long maxBytes, Action<LocalEntry>? onRemoved = null)
+    /// <param name="policy">The policy of eviction; null for the best of <see cref="QueuePolicy.Candidates"/> at any time.</param>
+    public LocalCache(long maxEntries, long maxBytes, Action<LocalEntry>? onRemoved = null, QueuePolicy? policy = null)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxEntries);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(maxBytes);
@@ -41,12 +44,13 @@ internal sealed class LocalCache
         long worthwhile = Math.Clamp(Math.Min(maxEntries / EntriesPerShard, maxBytes / BytesPerShard), 1, MaxShards);
         int shardBits = BitOperations.Log2((uint)worthwhile);
         _budget = new LocalBudget(maxEntries, maxBytes, isShared: shardBits > 0);
+        _duel = new PolicyDuel(policy);
         _placement = new HashPlacement(shardBits);
         _tables = new LocalTable[1 << shardBits];
         _shards = new LocalShard[_tables.Length];
         for (int index = 0; index < _shards.Length; index++)
         {
-            _shards[index] = new LocalShard(_tables, index, _placement, _budget);
+            _shards[index] = new LocalShard(_tables, index, _placement, _budget, _duel);
         }
     }
 
@@ -63,6 +67,11 @@ internal sealed class LocalCache
             if (entry.Is(hash, key))
             {
                 entry.RaiseFrequency();
+                if ((uint)hash < _duel.SampleBelow)
+                {
+                    _shards[shard].RecordHit(hash);
+                }
+
                 return entry;
             }
 
@@ -153,6 +162,8 @@ internal sealed class LocalCache
         _budget.Bytes,
         _shards.Sum(shard => shard.Evictions),
         _shards.Sum(shard => shard.TooLarge));
+
+    public DuelStatistics GetPolicyStatistics() => _duel.GetStatistics();
 
     private LocalShard ShardOf(ulong hash) => _shards[_placement.ShardOf(hash)];
 

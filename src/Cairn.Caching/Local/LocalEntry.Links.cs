@@ -1,12 +1,11 @@
+using Cairn.Eviction.Dueling;
+
 namespace Cairn.Caching.Local;
 
 // The links of an entry in the first level. All are changed only under the lock of the entry's shard, except the frequency. Readers without
 // the lock follow Next and raise the frequency.
 internal sealed partial class LocalEntry
 {
-    /// <summary>The maximum number of uses that are counted, as in S3-FIFO.</summary>
-    public const int MaxFrequency = 3;
-
     /// <summary>The position of the entry in its queue.</summary>
     public uint Position;
 
@@ -22,7 +21,7 @@ internal sealed partial class LocalEntry
     {
         // Not written at the maximum: the cache line stays shared among the processors that read a popular entry.
         byte frequency = Frequency;
-        if (frequency < MaxFrequency)
+        if (frequency < QueuePolicy.MaxFrequency)
         {
             Frequency = (byte)(frequency + 1);
         }

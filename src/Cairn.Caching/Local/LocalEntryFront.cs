@@ -43,7 +43,7 @@ internal abstract class LocalEntryFront(string key, ulong hash)
     public uint AsOf;
 
     /// <summary>
-    /// The uses since the entry entered its queue, up to <see cref="LocalEntry.MaxFrequency"/>; reduced by one each time the main queue keeps
+    /// The uses since the entry entered its queue, up to <see cref="Eviction.Dueling.QueuePolicy.MaxFrequency"/>; reduced by one each time the main queue keeps
     /// the entry for another round.
     /// </summary>
     public byte Frequency;

@@ -92,6 +92,18 @@ internal struct LocalQueue(LocalPlace place)
         Append(oldest);
     }
 
+    /// <summary>Adds the hashes of the entries whose low 32 bits are below a limit, from the oldest.</summary>
+    public readonly void AddHashes(List<ulong> hashes, uint below)
+    {
+        for (uint position = _first; position != _next; position++)
+        {
+            if (CellOf(position) is { } entry && (uint)entry.Hash < below)
+            {
+                hashes.Add(entry.Hash);
+            }
+        }
+    }
+
     private void Append(LocalEntry entry)
     {
         entry.Position = _next;

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Local;
 
@@ -13,22 +14,20 @@ namespace Cairn.Caching.Local;
 //   I4  Growing moves entries into the chains of a new table, which breaks I3. Leaving names the old table from before the first move until
 //       the new table is published: a reader that misses in a table that Leaving names, or that is no longer published, searches again.
 //
-// Eviction is S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023) with a
-// longer memory:
+// Eviction follows the policy that PolicyDuel chose. All policies have the queues of S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all
+// you need for cache eviction", SOSP 2023):
 //
-//   new --> small --used twice--> main --used--> main (again the newest, with one use less)
-//             |                     `--not used--> evicted, remembered in ghost
+//   new --> small --used often enough--> main --used--> main (again the newest, with one use less)
+//             |                            `--not used--> evicted
 //             `--otherwise--> evicted, remembered in ghost --set again--> main
 //
-// The small queue has a tenth of the entries or of the bytes, whichever limit it reaches first. The ghost queue remembers the evictions of
-// both queues, for twice as many evictions as the main queue may have entries; in the paper it remembers only those of the small queue, and
-// half as many. docs/decisions/0017-a-longer-memory-of-evictions.md has the benefit. An unusable entry is evicted when its turn comes,
-// regardless of its uses.
+// They differ in the share of the small queue, in the uses that bring an entry into the main queue and in the length of the ghost queue. Two of them
+// keep an entry that leaves the small queue only if it was used more often than the next victim of the main queue, by a frequency sketch (Einziger,
+// Friedman and Manes, "TinyLFU", 2017). The sketch learns of uses when an entry is inserted, rotated, promoted or evicted, so that a hit
+// writes only the frequency. An unusable entry is evicted when its turn comes, regardless of its uses.
 internal sealed class LocalShard
 {
     private const int SmallestTable = 16;
-    private const int UsesForMain = 2;
-    private const int GhostsPerMainEntry = 2;
     private const int MostChances = 10_000;
 
     private readonly Lock _lock = new();
@@ -38,13 +37,21 @@ internal sealed class LocalShard
     private readonly int _index;
     private readonly long _shareOfEntries;
     private readonly long _shareOfBytes;
-    private readonly long _smallEntries;
-    private readonly long _smallBytes;
+    private readonly PolicyDuel _duel;
     private readonly GhostQueue _ghost = new();
 
     private LocalQueue _small = new(LocalPlace.Small);
     private LocalQueue _main = new(LocalPlace.Main);
     private LocalBucket[]? _leaving;
+    private QueuePolicy _policy;
+    private long _smallEntries;
+    private long _smallBytes;
+
+    // Null while the policy does not compare frequencies.
+    private FrequencySketch? _sketch;
+
+    // Null until the shard evicts for the first time, or if the level has a fixed policy.
+    private ShadowSet? _shadows;
 
     // Changes under this lock that are not in the budget yet. Additions and removals mostly cancel out, and then the budget, which all shards
     // change, is not touched.
@@ -58,7 +65,8 @@ internal sealed class LocalShard
     /// <param name="index">The index of this shard's table.</param>
     /// <param name="placement">The placement of hashes.</param>
     /// <param name="budget">The common limits of all shards.</param>
-    public LocalShard(LocalTable[] tables, int index, HashPlacement placement, LocalBudget budget)
+    /// <param name="duel">The choice of the policy, common to all shards.</param>
+    public LocalShard(LocalTable[] tables, int index, HashPlacement placement, LocalBudget budget, PolicyDuel duel)
     {
         _tables = tables;
         _index = index;
@@ -66,8 +74,9 @@ internal sealed class LocalShard
         _budget = budget;
         _shareOfEntries = budget.MaxEntries / tables.Length;
         _shareOfBytes = budget.MaxBytes / tables.Length;
-        _smallEntries = Math.Max(1, _shareOfEntries / 10);
-        _smallBytes = Math.Max(1, _shareOfBytes / 10);
+        _duel = duel;
+        _policy = duel.Ruling;
+        Follow(_policy);
         tables[index].Buckets = new LocalBucket[SmallestTable];
     }
 
@@ -93,6 +102,13 @@ internal sealed class LocalShard
         // Acquire, in this order; pairs with the releases in Grow. A walk that followed a link of the new table began or ended after Leaving
         // was set. So it sees either Leaving or, after the growth, the new table.
         return Volatile.Read(ref _leaving) != buckets && Volatile.Read(ref _tables[_index].Buckets) == buckets;
+    }
+
+    /// <summary>Records a hit of a sampled key for the duel of policies. Takes no lock.</summary>
+    public void RecordHit(ulong hash)
+    {
+        // A stale reference records into shadows that are no longer used.
+        _shadows?.RecordHit(hash);
     }
 
     public LocalEntry? Find(ulong hash, ReadOnlySpan<char> key)
@@ -123,7 +139,7 @@ internal sealed class LocalShard
                 departed.Add(entry);
                 if (old is not null)
                 {
-                    Take(old, ref departed);
+                    TakeOut(old, ref departed);
                 }
             }
             else if (old is null)
@@ -148,7 +164,7 @@ internal sealed class LocalShard
                 return false;
             }
 
-            Take(entry, ref departed);
+            TakeOut(entry, ref departed);
             Settle();
             return true;
         }
@@ -158,6 +174,8 @@ internal sealed class LocalShard
     {
         lock (_lock)
         {
+            // A shadow may hold a key that this shard has evicted.
+            _shadows?.Remove(hash);
             if (FindLocked(hash, key) is not { } entry)
             {
                 return false;
@@ -174,6 +192,11 @@ internal sealed class LocalShard
     {
         lock (_lock)
         {
+            if (range.First == range.Last)
+            {
+                _shadows?.Remove(range.First);
+            }
+
             LocalBucket[] buckets = Buckets;
             int first = _placement.ShardOf(range.First) < _index ? 0 : _placement.BucketOf(range.First, buckets.Length);
             int last = _placement.ShardOf(range.Last) > _index
@@ -187,7 +210,7 @@ internal sealed class LocalShard
                     next = entry.Next;
                     if (range.Contains(entry.Hash) && !entry.IsUsable(now))
                     {
-                        Take(entry, ref departed);
+                        TakeOut(entry, ref departed);
                     }
                 }
             }
@@ -209,6 +232,8 @@ internal sealed class LocalShard
             _small = new LocalQueue(LocalPlace.Small);
             _main = new LocalQueue(LocalPlace.Main);
             _ghost.Clear();
+            _sketch = null;
+            _shadows = null;
         }
     }
 
@@ -242,15 +267,10 @@ internal sealed class LocalShard
     private void Insert(LocalEntry entry, long now, ref DepartedEntries departed)
     {
         CountLater(1, entry.Bytes);
+        _sketch?.Add(entry.Hash, 1);
         MakeRoom(1, entry.Bytes, now, ref departed);
-        if (_ghost.TryTake(entry.Hash))
-        {
-            _main.Add(entry);
-        }
-        else
-        {
-            _small.Add(entry);
-        }
+        _shadows?.RecordInsert(entry.Hash, now);
+        (_policy.GhostsPerMainEntry > 0 && _ghost.TryTake(entry.Hash) ? ref _main : ref _small).Add(entry);
 
         LocalBucket[] buckets = Buckets;
         if (Count > buckets.Length / 4 * 3)
@@ -299,31 +319,97 @@ internal sealed class LocalShard
 
     private void EvictOne(long now, ref DepartedEntries departed)
     {
-        bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
-        LocalEntry victim = (isSmallFull || _main.Count == 0 ? VictimOfSmall(now) : null) ?? VictimOfMain(now);
+        if (_duel.Ruling is var ruling && !ReferenceEquals(ruling, _policy))
+        {
+            Follow(ruling);
+        }
 
-        // Computed from the present entries, not from the limit: if the limit in bytes applies, there are fewer.
-        int mainEntries = Math.Max(1, Count - Math.Max(1, Count / 10));
-        _ghost.Add(victim.Hash, GhostsPerMainEntry * mainEntries);
+        if (_shadows is null || _duel.HasOutgrown(_budget.Entries))
+        {
+            BeginShadows();
+        }
+
+        if (_policy.ComparesFrequency && (_sketch is null || _sketch.Entries < Count / 2))
+        {
+            _sketch = new FrequencySketch(Count);
+        }
+
+        LocalEntry victim = ChooseVictim(now);
+        _sketch?.Add(victim.Hash, victim.Frequency);
+        if (victim.Place == LocalPlace.Small || _policy.RemembersMain)
+        {
+            // Computed from the present entries, not from the limit: if the limit in bytes applies, there are fewer.
+            _ghost.Add(victim.Hash, _policy.GhostSpan(Count));
+        }
+
         _evictions++;
         Take(victim, ref departed);
     }
 
+    private void Follow(QueuePolicy policy)
+    {
+        _policy = policy;
+        _smallEntries = policy.SmallOf(_shareOfEntries);
+        _smallBytes = policy.SmallOf(_shareOfBytes);
+        _sketch = policy.ComparesFrequency ? _sketch : null;
+    }
+
+    private void BeginShadows()
+    {
+        if (!_duel.TryBegin(_budget.Entries) || _shadows?.SampleBelow == _duel.SampleBelow)
+        {
+            return;
+        }
+
+        var present = new List<ulong>();
+        _main.AddHashes(present, _duel.SampleBelow);
+        _small.AddHashes(present, _duel.SampleBelow);
+
+        // Release; a hit without the lock records into complete shadows.
+        Volatile.Write(ref _shadows, new ShadowSet(_duel, present));
+    }
+
+    private LocalEntry ChooseVictim(long now)
+    {
+        while (_policy.ComparesFrequency && (_small.Count > _smallEntries || (_small.Bytes > _smallBytes && _small.Count > 1)))
+        {
+            Promote(_small.Oldest!);
+        }
+
+        bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
+        if ((isSmallFull || _main.Count == 0) && VictimOfSmall(now) is { } oldest)
+        {
+            if (!_policy.ComparesFrequency || _main.Count == 0 || !oldest.IsUsable(now))
+            {
+                return oldest;
+            }
+
+            LocalEntry rival = VictimOfMain(now);
+            if (rival.IsUsable(now) && UsesOf(oldest) <= UsesOf(rival) + _policy.Margin)
+            {
+                return oldest;
+            }
+
+            Promote(oldest);
+            return rival;
+        }
+
+        return VictimOfMain(now);
+    }
+
     /// <summary>
-    /// Returns the oldest entry of the small queue that was not used twice or is unusable. Moves the entries before it to the main queue.
+    /// Returns the oldest entry of the small queue that was not used often enough or is unusable. Moves the entries before it to the main queue.
     /// </summary>
     private LocalEntry? VictimOfSmall(long now)
     {
         while (_small.Oldest is { } oldest)
         {
-            if (oldest.Frequency < UsesForMain || !oldest.IsUsable(now))
+            if (oldest.Frequency < _policy.UsesForMain || !oldest.IsUsable(now))
             {
                 return oldest;
             }
 
-            _small.Remove(oldest);
-            oldest.Frequency = 0;
-            _main.Add(oldest);
+            Promote(oldest);
         }
 
         return null;
@@ -333,16 +419,34 @@ internal sealed class LocalShard
     {
         // After this many rotations every entry has lost all its uses, if there were none meanwhile. If there were, or if many entries are
         // popular, the loop ends nevertheless, because other threads wait for the lock.
-        long chances = Math.Min((long)_main.Count * LocalEntry.MaxFrequency, MostChances);
+        long chances = Math.Min((long)_main.Count * QueuePolicy.MaxFrequency, MostChances);
         LocalEntry oldest = _main.Oldest!;
         for (; oldest.Frequency > 0 && oldest.IsUsable(now) && chances > 0; chances--)
         {
             oldest.Frequency--;
+            _sketch?.Add(oldest.Hash, 1);
             _main.Rotate();
             oldest = _main.Oldest!;
         }
 
         return oldest;
+    }
+
+    private void Promote(LocalEntry entry)
+    {
+        _small.Remove(entry);
+        _sketch?.Add(entry.Hash, entry.Frequency);
+        entry.Frequency = 0;
+        _main.Add(entry);
+    }
+
+    private int UsesOf(LocalEntry entry) => _sketch!.Estimate(entry.Hash) + entry.Frequency;
+
+    /// <summary>Removes an entry that is not evicted: the shadows forget it too.</summary>
+    private void TakeOut(LocalEntry entry, ref DepartedEntries departed)
+    {
+        _shadows?.Remove(entry.Hash);
+        Take(entry, ref departed);
     }
 
     /// <summary>Removes an entry from its chain and its queue.</summary>

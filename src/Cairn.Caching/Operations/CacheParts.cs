@@ -10,6 +10,7 @@ using Cairn.Caching.Tagging;
 using Cairn.Caching.Telemetry;
 using Cairn.Caching.Timing;
 using Cairn.Engine;
+using Cairn.Eviction.Dueling;
 using Microsoft.Extensions.Logging;
 
 namespace Cairn.Caching.Operations;
@@ -109,9 +110,12 @@ internal sealed class CacheParts : IAsyncDisposable
     public CairnCacheStatistics GetStatistics()
     {
         LocalCacheStatistics local = FirstLevel.GetStatistics();
+        DuelStatistics duel = FirstLevel.GetPolicyStatistics();
+        long hits = Counters.Sum(CacheCount.LocalHit);
+        long reads = hits + Counters.Sum(CacheCount.SharedHit) + Counters.Sum(CacheCount.Miss) + Counters.Sum(CacheCount.StaleServed);
         return new CairnCacheStatistics
         {
-            LocalHits = Counters.Sum(CacheCount.LocalHit),
+            LocalHits = hits,
             SharedHits = Counters.Sum(CacheCount.SharedHit),
             Misses = Counters.Sum(CacheCount.Miss),
             StaleServed = Counters.Sum(CacheCount.StaleServed),
@@ -130,7 +134,26 @@ internal sealed class CacheParts : IAsyncDisposable
             LocalEntries = local.Entries,
             LocalBytes = local.Bytes,
             LocalEvictions = local.Evictions,
+            LocalPolicy = duel.Ruling,
+            LocalPolicyChanges = duel.Changes,
+            LocalPolicyAge = duel.Changes == 0 ? null : TimeSpan.FromMilliseconds(Math.Max(0, Clock.NowMs() - duel.Since)),
+            LocalEstimates = EstimatesOf(duel, hits, reads),
         };
+    }
+
+    private static LocalHitEstimate[] EstimatesOf(DuelStatistics duel, long hits, long reads)
+    {
+        int candidates = QueuePolicy.Candidates.Count;
+        var estimates = new LocalHitEstimate[reads == 0 ? 0 : duel.Gained.Count];
+        for (int i = 0; i < estimates.Length; i++)
+        {
+            estimates[i] = new LocalHitEstimate(
+                i < candidates ? QueuePolicy.Candidates[i].Name : duel.Ruling,
+                i < candidates ? 1 : ShadowSet.Scales[i - candidates],
+                Math.Clamp((hits + duel.Gained[i]) / reads, 0, 1));
+        }
+
+        return estimates;
     }
 
     public async ValueTask DisposeAsync()

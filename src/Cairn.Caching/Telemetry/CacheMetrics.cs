@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Cairn.Caching.Tagging;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Telemetry;
 
@@ -49,6 +50,9 @@ internal sealed class CacheMetrics : IDisposable
         _meter.CreateObservableUpDownCounter("cairn.cache.entries", () => One(statistics().LocalEntries), "{entry}", "Entries in the first level.");
         _meter.CreateObservableUpDownCounter("cairn.cache.size", () => One(statistics().LocalBytes), "By", "Bytes in the first level.");
         _meter.CreateObservableCounter("cairn.cache.evictions", () => One(statistics().LocalEvictions), "{entry}", "Entries that the first level evicted.");
+        _meter.CreateObservableGauge("cairn.cache.policy", Policies, "1", "1 for the eviction policy that the first level follows, 0 for the others.");
+        _meter.CreateObservableGauge(
+            "cairn.cache.hit_ratio.estimate", Estimates, "1", "Estimated share of reads that the first level would have answered with another policy or capacity.");
         _meter.CreateObservableCounter("cairn.cache.shared.errors", Errors, "{call}", "Calls of the second level that failed, by error: failure, timeout, refused.");
         _meter.CreateObservableUpDownCounter(
             "cairn.cache.shared.pending", () => One(health().PendingChanges), "{change}", "Changes that the second level does not have yet.");
@@ -63,6 +67,18 @@ internal sealed class CacheMetrics : IDisposable
             Of("cairn.cache.result", "stale", counters.Sum(CacheCount.StaleServed)),
             Of("cairn.cache.result", "miss", counters.Sum(CacheCount.Miss)),
             Of("cairn.cache.result", "uncached", counters.Sum(CacheCount.Uncached)),
+        ];
+
+        Measurement<int>[] Policies()
+        {
+            string ruling = statistics().LocalPolicy;
+            return [.. QueuePolicy.Candidates.Select(policy => new Measurement<int>(policy.Name == ruling ? 1 : 0, _cache, new("cairn.cache.policy.name", policy.Name)))];
+        }
+
+        Measurement<double>[] Estimates() =>
+        [
+            .. statistics().LocalEstimates.Select(estimate => new Measurement<double>(
+                estimate.HitRatio, _cache, new("cairn.cache.policy.name", estimate.Policy), new("cairn.cache.capacity.factor", estimate.CapacityFactor))),
         ];
 
         Measurement<long>[] Errors() =>

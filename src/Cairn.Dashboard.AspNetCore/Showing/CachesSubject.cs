@@ -84,6 +84,24 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
         writer.WriteNumber("localEntries"u8, s.LocalEntries);
         writer.WriteNumber("localBytes"u8, s.LocalBytes);
         writer.WriteNumber("localEvictions"u8, s.LocalEvictions);
+        writer.WriteString("localPolicy"u8, s.LocalPolicy);
+        writer.WriteNumber("localPolicyChanges"u8, s.LocalPolicyChanges);
+        if (s.LocalPolicyAge is { } age)
+        {
+            writer.WriteNumber("localPolicySeconds"u8, (long)age.TotalSeconds);
+        }
+
+        writer.WriteStartArray("localEstimates"u8);
+        foreach (LocalHitEstimate estimate in s.LocalEstimates)
+        {
+            writer.WriteStartObject();
+            writer.WriteString("policy"u8, estimate.Policy);
+            writer.WriteNumber("capacityFactor"u8, estimate.CapacityFactor);
+            writer.WriteNumber("hitRatio"u8, estimate.HitRatio);
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
         writer.WriteNumber("owedChanges"u8, health.PendingChanges);
         writer.WriteNumber("levelFailures"u8, health.Failures);
         writer.WriteNumber("levelTimeouts"u8, health.Timeouts);

@@ -1,14 +1,18 @@
+using Cairn.Eviction.Dueling;
+
 namespace Cairn.Caching.Tests.Local;
 
-// S3-FIFO with the first level's longer memory, in its simplest form: lists whose first element is the oldest. It is slow, and limited in
-// entries and bytes.
-internal sealed class EvictionModel(int maxEntries, long maxBytes)
+// A policy of the first level in its simplest form: lists whose first element is the oldest. It is slow, and limited in entries and bytes. Frequencies
+// come from the sketch of the product, which has tests of its own.
+internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long maxBytes)
 {
     private readonly List<Item> _small = [];
     private readonly List<Item> _main = [];
 
     // The evicted keys. A null replaces a key that returned.
     private readonly List<string?> _ghost = [];
+
+    private FrequencySketch? _sketch;
 
     public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);
 
@@ -62,8 +66,9 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
             return;
         }
 
+        _sketch?.Add(LocalEntries.HashOf(key), 1);
         MakeRoom(bytes, now);
-        int ghost = _ghost.LastIndexOf(key);
+        int ghost = policy.GhostsPerMainEntry > 0 ? _ghost.LastIndexOf(key) : -1;
         if (ghost >= 0)
         {
             _ghost[ghost] = null;
@@ -78,6 +83,7 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
         _small.Clear();
         _main.Clear();
         _ghost.Clear();
+        _sketch = null;
     }
 
     private void MakeRoom(long bytes, long now)
@@ -96,33 +102,81 @@ internal sealed class EvictionModel(int maxEntries, long maxBytes)
     private void EvictOne(long now)
     {
         int count = _small.Count + _main.Count;
-        int mainEntries = Math.Max(1, count - Math.Max(1, count / 10));
-        bool isSmallFull = _small.Count >= Math.Max(1, maxEntries / 10) || _small.Sum(item => item.Bytes) >= Math.Max(1, maxBytes / 10);
-        if (isSmallFull || _main.Count == 0)
+        if (policy.ComparesFrequency && (_sketch is null || _sketch.Entries < count / 2))
         {
-            while (_small.Count > 0)
-            {
-                Item oldest = Take(_small);
-                if (oldest.Uses < 2 || oldest.Until <= now)
-                {
-                    Remember(oldest.Key, 2 * mainEntries);
-                    return;
-                }
-
-                oldest.Uses = 0;
-                _main.Add(oldest);
-            }
+            _sketch = new FrequencySketch(count);
         }
 
+        (Item victim, bool isOfSmall) = ChooseVictim(now);
+        _sketch?.Add(LocalEntries.HashOf(victim.Key), victim.Uses);
+        if (isOfSmall || policy.RemembersMain)
+        {
+            Remember(victim.Key, policy.GhostSpan(count));
+        }
+
+        _small.Remove(victim);
+        _main.Remove(victim);
+    }
+
+    private (Item Victim, bool IsOfSmall) ChooseVictim(long now)
+    {
+        long smallBytes = policy.SmallOf(maxBytes);
+        while (policy.ComparesFrequency
+            && (_small.Count > policy.SmallOf(maxEntries) || (_small.Sum(item => item.Bytes) > smallBytes && _small.Count > 1)))
+        {
+            Promote();
+        }
+
+        bool isSmallFull = _small.Count >= policy.SmallOf(maxEntries) || _small.Sum(item => item.Bytes) >= smallBytes;
+        while ((isSmallFull || _main.Count == 0) && _small.Count > 0)
+        {
+            Item oldest = _small[0];
+            if (oldest.Uses >= policy.UsesForMain && oldest.Until > now)
+            {
+                Promote();
+                continue;
+            }
+
+            if (!policy.ComparesFrequency || _main.Count == 0 || oldest.Until <= now)
+            {
+                return (oldest, true);
+            }
+
+            Item rival = VictimOfMain(now);
+            if (rival.Until > now && UsesOf(oldest) <= UsesOf(rival) + policy.Margin)
+            {
+                return (oldest, true);
+            }
+
+            Promote();
+            return (rival, false);
+        }
+
+        return (VictimOfMain(now), false);
+    }
+
+    private Item VictimOfMain(long now)
+    {
         while (_main[0].Uses > 0 && _main[0].Until > now)
         {
             Item oldest = Take(_main);
             oldest.Uses--;
+            _sketch?.Add(LocalEntries.HashOf(oldest.Key), 1);
             _main.Add(oldest);
         }
 
-        Remember(Take(_main).Key, 2 * mainEntries);
+        return _main[0];
     }
+
+    private void Promote()
+    {
+        Item oldest = Take(_small);
+        _sketch?.Add(LocalEntries.HashOf(oldest.Key), oldest.Uses);
+        oldest.Uses = 0;
+        _main.Add(oldest);
+    }
+
+    private int UsesOf(Item item) => _sketch!.Estimate(LocalEntries.HashOf(item.Key)) + item.Uses;
 
     private void Remember(string key, int span)
     {

@@ -1,4 +1,4 @@
-using Cairn.Caching.Local;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Tests.Local;
 

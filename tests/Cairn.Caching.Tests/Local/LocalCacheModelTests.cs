@@ -1,4 +1,5 @@
 using Cairn.Caching.Local;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Tests.Local;
 
@@ -15,8 +16,9 @@ public class LocalCacheModelTests
         int maxEntries = random.Next(1, 60);
         long maxBytes = random.Next(2) == 0 ? long.MaxValue : random.Next(1, 600);
         int keys = Math.Max(2, (int)(maxEntries * (1 + (3 * random.NextDouble()))));
-        var cache = new LocalCache(maxEntries, maxBytes);
-        var model = new EvictionModel(maxEntries, maxBytes);
+        QueuePolicy policy = QueuePolicy.Candidates[seed % QueuePolicy.Candidates.Count];
+        var cache = new LocalCache(maxEntries, maxBytes, policy: policy);
+        var model = new EvictionModel(policy, maxEntries, maxBytes);
 
         for (int step = 0; step < 5000; step++)
         {
@@ -45,7 +47,7 @@ public class LocalCacheModelTests
             else
             {
                 bool isFound = cache.Find(key) is not null;
-                Assert.True(isFound == model.Find(key), $"Step {step}: {key} is {(isFound ? "" : "not ")}there.");
+                Assert.True(isFound == model.Find(key), $"Step {step}: {policy.Name}: {key} is {(isFound ? "" : "not ")}there.");
                 if (!isFound)
                 {
                     Set(key, step);

@@ -4,7 +4,7 @@ import { TimeChart } from '../charts.js';
 import { facts } from './facts.js';
 import { Tiles } from './tiles.js';
 import { latest } from '../live.js';
-import { axes, bytes, count, exact, percent } from '../format.js';
+import { axes, bytes, count, exact, percent, span } from '../format.js';
 import { pace } from '../pace.js';
 
 export function caches(root, context) {
@@ -39,7 +39,10 @@ export function caches(root, context) {
     ['unreadable', 'Unreadable in the second level'], ['owedChanges', 'Changes owed to the second level'],
     ['levelFailures', 'Failed calls of the second level'], ['levelTimeouts', 'Calls of it given up']];
   const totals = facts('Since the cache was made', rows);
-  root.append(...[choice, health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), totals.element].filter(Boolean));
+  const policyRows = [['policy', 'Policy'], ['since', 'Since'], ['changes', 'Changes of the policy'], ['others', 'With other policies'],
+    ['half', 'With half the memory'], ['twice', 'With twice the memory'], ['four', 'With four times the memory']];
+  const eviction = facts('Eviction from the first level, with estimated hit ratios', policyRows);
+  root.append(...[choice, health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), eviction.element, totals.element].filter(Boolean));
 
   return {
     update() {
@@ -71,6 +74,16 @@ export function caches(root, context) {
       charts.changes.update(charted, ['sets', 'removals', 'tagRemovals'].map(name => charted.rates(name)));
       charts.size.update(charted, [charted.levels('localBytes')]);
       charts.entries.update(charted, [charted.levels('localEntries')]);
+      const estimates = cache.localEstimates ?? [];
+      const withFactor = factor => estimates.find(one => one.capacityFactor === factor && one.policy === cache.localPolicy);
+      const ratioOf = one => one ? percent(one.hitRatio) : '–';
+      eviction.set('policy', cache.localPolicy ?? '–');
+      eviction.set('since', cache.localPolicySeconds === undefined ? 'the start' : `${span(cache.localPolicySeconds * 1000)} ago`);
+      eviction.set('changes', cache.localPolicyChanges === undefined ? '–' : exact(cache.localPolicyChanges));
+      eviction.set('others', estimates.filter(one => one.capacityFactor === 1).map(one => `${one.policy} ${percent(one.hitRatio)}`).join(', ') || '–');
+      eviction.set('half', ratioOf(withFactor(0.5)));
+      eviction.set('twice', ratioOf(withFactor(2)));
+      eviction.set('four', ratioOf(withFactor(4)));
       for (const [id] of rows) {
         totals.set(id, cache[id] === undefined ? '–' : exact(cache[id]));
       }

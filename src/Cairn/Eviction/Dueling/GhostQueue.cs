@@ -1,10 +1,10 @@
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 
-namespace Cairn.Caching.Local;
+namespace Cairn.Eviction.Dueling;
 
 // The keys that were evicted lately, by 32 bits of their hashes. A key that is set again soon enters the main queue. Two keys with the same
-// bits count as one, which only puts a key into the wrong queue. Guarded by the shard's lock.
+// bits count as one, which only puts a key into the wrong queue. The caller synchronizes.
 //
 // Evictions are written into a ring. Each key is also in the chain of its bucket until it returns or is overwritten. A key that returned
 // leaves its place in the ring empty: the ring spans a number of evictions, not a number of keys. It consists of numbers only, so that the

@@ -1,0 +1,180 @@
+namespace Cairn.Eviction.Dueling;
+
+// The shadow caches of one shard and the sampled requests that they have not seen yet. Hits are recorded without the lock; everything else is guarded
+// by the shard's lock.
+//
+//   hit of a sampled key    --no lock--> recorded --+
+//   insert of a sampled key --lock-----> recorded --+--lock, some at once--> shadows --> PolicyDuel
+//
+// A hit that finds no room for its record is dropped: between two misses there were so many hits that the policy hardly matters. Two hits at the same
+// moment may overwrite each other's record.
+internal sealed class ShadowSet
+{
+    private const int Records = 64;
+    private const int RecordsPerReplay = 16;
+
+    private readonly PolicyDuel _duel;
+    private readonly ulong[] _records = new ulong[Records];
+    private readonly ShadowCache[] _shadows = new ShadowCache[Shadows];
+    private readonly uint[] _below = new uint[Shadows];
+    private QueuePolicy _followed;
+    private int _recorded;
+    private long _now;
+
+    /// <summary>Creates shadows that hold what the cache holds, so that no candidate begins with a handicap.</summary>
+    /// <param name="duel">The duel that counts the wins.</param>
+    /// <param name="present">The hashes of the sampled entries that are present, from the oldest.</param>
+    public ShadowSet(PolicyDuel duel, IReadOnlyList<ulong> present)
+    {
+        _duel = duel;
+        _followed = duel.Ruling;
+        SampleBelow = duel.SampleBelow;
+        int candidates = QueuePolicy.Candidates.Count;
+        for (int i = 0; i < Shadows; i++)
+        {
+            // A larger capacity is simulated by fewer keys, so that the shadow has the same size.
+            double scale = i < candidates ? 1 : Scales[i - candidates];
+            _below[i] = (uint)(SampleBelow / Math.Max(1, scale));
+
+            // Counted, not computed from the share of the sample: if chance has sampled more of the keys, the shadow has as much more room.
+            uint below = _below[i];
+            double capacity = scale * present.Count(hash => (uint)hash < below);
+            _shadows[i] = new ShadowCache(
+                i < candidates ? QueuePolicy.Candidates[i] : _followed, (int)Math.Clamp(Math.Round(capacity), 1, ShadowCache.MaxCapacity));
+            foreach (ulong hash in present)
+            {
+                if ((uint)hash < below)
+                {
+                    _shadows[i].Request(KeyOf(hash));
+                }
+            }
+        }
+    }
+
+    /// <summary>The capacities of the further shadows that follow the ruling policy, as multiples of the cache's capacity.</summary>
+    public static IReadOnlyList<double> Scales { get; } = [0.5, 2, 4];
+
+    /// <summary>The number of shadows: one for each candidate and one for each of <see cref="Scales"/>.</summary>
+    public static int Shadows => QueuePolicy.Candidates.Count + Scales.Count;
+
+    /// <summary>The value of <see cref="PolicyDuel.SampleBelow"/> that the shadows were made for.</summary>
+    public uint SampleBelow { get; }
+
+    /// <summary>Records a hit of a sampled key. Takes no lock.</summary>
+    public void RecordHit(ulong hash)
+    {
+        // A stale count overwrites or repeats a record, which only makes the sample a little less exact.
+        int recorded = _recorded;
+        if ((uint)recorded < Records)
+        {
+            _records[recorded] = hash | 1;
+            _recorded = recorded + 1;
+        }
+    }
+
+    /// <summary>Records an insert, and shows the recorded requests to the shadows when there are some. Call it under the lock.</summary>
+    public void RecordInsert(ulong hash, long now)
+    {
+        if ((uint)hash >= SampleBelow)
+        {
+            return;
+        }
+
+        _now = now;
+        int recorded = Math.Min(_recorded, Records - 1);
+        _records[recorded] = hash & ~1UL;
+        if (recorded + 1 < RecordsPerReplay)
+        {
+            _recorded = recorded + 1;
+            return;
+        }
+
+        Replay(recorded + 1);
+    }
+
+    /// <summary>Forgets a key that was removed. Call it under the lock.</summary>
+    public void Remove(ulong hash)
+    {
+        if ((uint)hash >= SampleBelow)
+        {
+            return;
+        }
+
+        // The requests before the removal come first.
+        if (_recorded is > 0 and var recorded)
+        {
+            Replay(Math.Min(recorded, Records));
+        }
+
+        foreach (ShadowCache shadow in _shadows)
+        {
+            shadow.Remove(KeyOf(hash));
+        }
+    }
+
+    // The low bit of a record says whether the request was a hit, so it is no part of the key.
+    private static uint KeyOf(ulong hash) => (uint)(((hash | 1) * 0x9E37_79B9_7F4A_7C15) >> 32);
+
+    private static double ShareOf(uint below) => below / (double)(1L << 32);
+
+    private void Replay(int count)
+    {
+        int candidates = QueuePolicy.Candidates.Count;
+        QueuePolicy ruling = _duel.Ruling;
+        if (!ReferenceEquals(ruling, _followed))
+        {
+            _followed = ruling;
+            for (int i = candidates; i < Shadows; i++)
+            {
+                _shadows[i].Follow(ruling);
+            }
+        }
+
+        Span<int> won = stackalloc int[candidates * candidates];
+        Span<double> gained = stackalloc double[Shadows];
+        won.Clear();
+        gained.Clear();
+        for (int record = 0; record < count; record++)
+        {
+            ulong hash = _records[record];
+            int wasHit = (int)(hash & 1);
+            uint key = KeyOf(hash);
+            uint hits = 0;
+            for (int i = 0; i < Shadows; i++)
+            {
+                if ((uint)hash >= _below[i])
+                {
+                    continue;
+                }
+
+                int isHit = _shadows[i].Request(key) ? 1 : 0;
+                gained[i] += (isHit - wasHit) / ShareOf(_below[i]);
+                hits |= i < candidates ? (uint)isHit << i : 0;
+            }
+
+            for (int winner = 0; hits != 0 && winner < candidates; winner++)
+            {
+                for (int loser = 0; (hits >> winner & 1) != 0 && loser < candidates; loser++)
+                {
+                    won[(winner * candidates) + loser] += (int)(~hits >> loser & 1);
+                }
+            }
+        }
+
+        _recorded = 0;
+        _duel.Count(new ShadowTally(count, won, gained), _now);
+    }
+}
+
+/// <summary>What some requests have shown.</summary>
+/// <param name="requests">The number of requests.</param>
+/// <param name="won">For each pair of candidates, the requests that the first one hit and the second one missed.</param>
+/// <param name="gained">For each shadow, the estimated hits of all keys that the cache would have had more with it, negative if fewer.</param>
+internal readonly ref struct ShadowTally(int requests, ReadOnlySpan<int> won, ReadOnlySpan<double> gained)
+{
+    public int Requests { get; } = requests;
+
+    public ReadOnlySpan<int> Won { get; } = won;
+
+    public ReadOnlySpan<double> Gained { get; } = gained;
+}

@@ -1,0 +1,50 @@
+using Cairn.Eviction.Dueling;
+
+namespace Cairn.Caching.Tests.Local;
+
+public class ShadowCacheTests
+{
+    public static TheoryData<int> Policies => [.. Enumerable.Range(0, QueuePolicy.Candidates.Count)];
+
+    [Theory]
+    [MemberData(nameof(Policies))]
+    public void A_shadow_holds_its_last_key_and_never_more_keys_than_its_capacity(int policy)
+    {
+        const int Capacity = 50;
+        var random = new Random(policy);
+        var shadow = new ShadowCache(QueuePolicy.Candidates[policy], Capacity);
+        var requested = new HashSet<uint>();
+
+        for (int i = 0; i < 20_000; i++)
+        {
+            uint key = KeyOf((int)(200 * Math.Pow(random.NextDouble(), 2)));
+            bool isFirst = requested.Add(key);
+
+            bool isHit = shadow.Request(key);
+
+            Assert.False(isHit && isFirst, "A key is a hit before it was requested.");
+            Assert.True(shadow.Request(key), "The key just requested is a hit.");
+            if (random.Next(10) == 0)
+            {
+                shadow.Remove(key);
+                Assert.False(shadow.Request(key), "A removed key is a miss.");
+            }
+
+            Assert.InRange(shadow.Count, 1, Capacity);
+        }
+    }
+
+    [Fact]
+    public void The_policy_with_a_margin_keeps_a_part_of_a_loop_and_those_without_frequencies_keep_none()
+    {
+        foreach (QueuePolicy policy in QueuePolicy.Candidates.Where(policy => policy.Margin > 0 || !policy.ComparesFrequency))
+        {
+            var shadow = new ShadowCache(policy, 100);
+            int hits = Enumerable.Range(0, 100 * 400).Count(i => shadow.Request(KeyOf(i % 400)));
+
+            Assert.True(policy.ComparesFrequency ? hits > 4000 : hits < 400, $"{policy.Name}: {hits} hits.");
+        }
+    }
+
+    private static uint KeyOf(int number) => (uint)number * 2_654_435_761;
+}

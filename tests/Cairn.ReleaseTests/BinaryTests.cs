@@ -96,10 +96,10 @@ public sealed partial class BinaryTests(MadeBinaries made) : IClassFixture<MadeB
     /// <summary>A native program with the tests of the store, that runs them under an emulator: hashes, checksums, encryption, locks, processes.</summary>
     [EmulatorTheory]
     [InlineData("Storage.ValueChecksumTests Storage.KeyHashTests Encryption.SipHashTests Encryption.EncryptedStoreTests", 20)]
-    [InlineData("Platform.EverySystemTests Platform.ByteLockTests Platform.WaitOnAddressTests", 15)]
+    [InlineData("Platform.EverySystemTests Platform.ByteLockTests Platform.WaitOnAddressTests", 20)]
     [InlineData("GetTests SetTests ConditionalWriteTests IncrementTests ManyTests ExpirationTests PeekTests PinTests ScanTests", 100)]
     [InlineData("Opening.ClosingTests Concurrency.TakeoverTests Engine.HoldTests Leasing.LeaseTests Eviction.PinOfDeadOwnerTests", 30)]
-    [InlineData("Eviction.EvictionTests WriteAhead.StoreLogTests Offline.VerifyTests Maps.DurableMapTests Maps.MapSharingTests", 40)]
+    [InlineData("WriteAhead.StoreLogTests Offline.VerifyTests Maps.DurableMapTests Maps.MapSharingTests", 40)]
     public async Task Tests_of_the_store_pass_as_a_native_program_for_arm64(string classes, int fewest)
     {
         var run = await Emulator.RunSelfTestAsync(classes);

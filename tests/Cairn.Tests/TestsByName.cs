@@ -29,7 +29,8 @@ internal static class TestsByName
                 passed++;
                 Console.WriteLine($"passed {name}");
             }
-            else if (!RuntimeFeature.IsDynamicCodeSupported && failure is NotSupportedException && failure.StackTrace!.Contains("Xunit.", StringComparison.Ordinal))
+            else if (!RuntimeFeature.IsDynamicCodeSupported && failure.ToString() is var text
+                && text.Contains("missing native code", StringComparison.Ordinal) && text.Contains("Xunit.", StringComparison.Ordinal))
             {
                 Console.WriteLine($"skipped {name}: this assertion of xunit creates code");
             }

@@ -87,7 +87,7 @@ internal sealed class ServeCommand : ToolCommand
         _settings.Select(setting => (setting.Group, setting.Option as Option))
             .Concat(((Option[])[_check, _config, _detach, _logFile, _logFormat, _otlp, _pidFile, _verbose, _version, _license]).Select(option => ("Process and log", option)))
             .Concat(_memcachedFlags.Options.Select(option => ("Flags of memcached", option)))
-            .GroupBy(option => option.Item1, option => option.Item2);
+            .GroupBy(option => option.Item1, option => option.Item2, StringComparer.Ordinal);
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

@@ -85,7 +85,7 @@ public sealed partial class ReferenceTests
     public void Every_option_of_memcached_is_in_its_reference()
     {
         string reference = File.ReadAllText(RepositoryFile.At("docs", "reference", "memcached.md"));
-        using var process = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo("memcached", ["-h"]) { RedirectStandardOutput = true })!;
+        using var process = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo("memcached", ["-h"]) { UseShellExecute = false, RedirectStandardOutput = true })!;
         string help = process.StandardOutput.ReadToEnd();
 
         List<string> missing =

@@ -376,7 +376,7 @@ public sealed partial class ServeTests : ToolTest
 
     private static string ProcessOutput(string program, string argument)
     {
-        using Process process = Process.Start(new ProcessStartInfo(program, [argument]) { RedirectStandardOutput = true })!;
+        using Process process = Process.Start(new ProcessStartInfo(program, [argument]) { UseShellExecute = false, RedirectStandardOutput = true })!;
         string output = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
         return output;

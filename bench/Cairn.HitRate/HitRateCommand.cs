@@ -66,7 +66,7 @@ internal static class HitRateCommand
         return command;
     }
 
-    private static void Print(IEnumerable<Trace> traces, IReadOnlyList<double> percents, bool isQuick)
+    private static void Print(IEnumerable<Trace> traces, double[] percents, bool isQuick)
     {
         var table = new Table().Border(TableBorder.Simple).AddColumn("trace");
         foreach (var heading in (string[])["capacity", "%", "LRU", "SIEVE", "S3-FIFO", "W-TinyLFU", "adaptive", "best peer", "first level", "+/-", "store", "+/-", "optimal"])
@@ -79,7 +79,7 @@ internal static class HitRateCommand
         var sized = new List<Trace>();
         foreach (var trace in traces)
         {
-            foreach (var capacity in percents.Count > 0 ? percents.Select(trace.CapacityAt) : trace.Capacities)
+            foreach (var capacity in percents.Length > 0 ? percents.Select(trace.CapacityAt) : trace.Capacities)
             {
                 double[] peers = [.. Peers(trace, capacity).Select(policy => Percent(policy, trace))];
                 var best = peers.Max();
@@ -115,7 +115,7 @@ internal static class HitRateCommand
     }
 
     // With objects of different size, a policy trades hits of objects for hits of bytes.
-    private static void PrintSizes(Trace trace, IReadOnlyList<double> percents)
+    private static void PrintSizes(Trace trace, double[] percents)
     {
         var table = new Table().Border(TableBorder.Simple).AddColumn($"{trace.Name}, sizes");
         foreach (var heading in (string[])["bytes", "%", "LRU", "GDSF", "AdaptSize", "first level"])
@@ -124,7 +124,7 @@ internal static class HitRateCommand
         }
 
         var all = trace.Sizes.Sum(size => (long)size);
-        foreach (var percent in percents.Count > 0 ? percents : [1.0, 10])
+        foreach (var percent in percents.Length > 0 ? percents : [1.0, 10])
         {
             var capacity = Math.Max(1, (long)(all * percent / 100));
             ICachePolicy[] policies =

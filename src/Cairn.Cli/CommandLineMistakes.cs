@@ -88,7 +88,7 @@ internal static class CommandLineMistakes
         if (parsed.UnmatchedTokens is [var first, ..])
         {
             bool isStore = first.EndsWith(".cairn", StringComparison.Ordinal)
-                && OptionNames(parsed.CommandResult.Command, parsed.RootCommandResult.Command).Contains("--store");
+                && OptionNames(parsed.CommandResult.Command, parsed.RootCommandResult.Command).Contains("--store", StringComparer.Ordinal);
             return $"'{first}' is one argument too many{(isStore ? $"; a store's file follows --store: --store '{first}'" : "")}";
         }
 

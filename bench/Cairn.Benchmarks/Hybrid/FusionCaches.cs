@@ -99,7 +99,11 @@ internal sealed class FusionKeyed(Func<FusionCache> renew, int operations, bool 
         }
     }
 
-    public override void Dispose() => _cache.Dispose();
+    public override void Dispose()
+    {
+        _cache.Dispose();
+        base.Dispose();
+    }
 
     private Task<string> MakeAsync(FusionCacheFactoryExecutionContext<string> context, CancellationToken cancellationToken)
     {

@@ -178,7 +178,11 @@ internal sealed class HybridKeyed : KeyedContender
         }
     }
 
-    public override void Dispose() => _renewed?.Dispose();
+    public override void Dispose()
+    {
+        _renewed?.Dispose();
+        base.Dispose();
+    }
 
     private ValueTask<string> MakeAsync(CancellationToken cancellationToken)
     {

@@ -46,6 +46,8 @@ internal sealed class AdaptSizePolicy : ICachePolicy
 
     public void Dispose()
     {
+        _cache.Dispose();
+        Array.ForEach(_trials, trial => trial.Dispose());
     }
 
     private bool Request(SizedLruPolicy cache, int key, int trial, double drawn)

@@ -5,6 +5,8 @@ using Microsoft.Extensions.Caching.Memory;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
+#pragma warning disable VSTHRD003 // The tests complete the sources that their own factories wait for; no other work waits for the tests' thread.
+
 namespace Cairn.Caching.Tests.Hybrid;
 
 /// <summary>

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.ObjectModel;
 using System.Data;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.Serialization;
@@ -341,7 +342,7 @@ public sealed partial class CodecChoiceTests : SerializationTest
         public string Title { get; set; } = "";
 
         [XmlElement("page")]
-        public List<int> Pages { get; set; } = [];
+        public Collection<int> Pages { get; } = [];
     }
 
     public sealed record PositionalWithXmlElement([property: XmlElement("t")] string Title);

@@ -3,6 +3,8 @@ using Cairn.Redis.Tests.Servers;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Primitives;
 
+#pragma warning disable CA1849, VSTHRD103 // The synchronous members are tested too.
+
 namespace Cairn.Redis.Tests.Caching;
 
 /// <summary>The interfaces of the readable file reach other machines over Redis and Cairn's server, with all their members.</summary>

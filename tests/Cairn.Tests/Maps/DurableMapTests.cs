@@ -41,7 +41,7 @@ public sealed class DurableMapTests : StoreTest
         var platform = new FaultyPlatform();
         using CairnStore store = platform.OpenStore(Options);
         PersistentMap<int, int> map = store.Map<int, int>("numbers");
-        store.Flush();
+        await store.FlushAsync();
         platform.OnFlush = () => Assert.True(mayFlush.Wait(Long));
 
         await map.SetAsync(1, 1);

@@ -110,7 +110,7 @@ public sealed class SmallMapTests : StoreTest
 
     private static long BytesOnDisk(string path)
     {
-        using Process stat = Process.Start(new ProcessStartInfo("stat", ["-c", "%b", path]) { RedirectStandardOutput = true })!;
+        using Process stat = Process.Start(new ProcessStartInfo("stat", ["-c", "%b", path]) { RedirectStandardOutput = true, UseShellExecute = false })!;
         string blocks = stat.StandardOutput.ReadToEnd();
         stat.WaitForExit();
         return long.Parse(blocks, CultureInfo.InvariantCulture) * 512;

@@ -8,7 +8,7 @@ namespace Cairn.TortureTests.PowerLoss;
 /// content that a disk would have at many moments of that work. The keys of each thread have a state that they once had, and not an older one
 /// than the last acknowledged. A change of the second collection that does not wait for the disk counts as acknowledged when the log is durable behind it.
 /// </summary>
-internal sealed class ConcurrentPowerLossRun(int seed, Durability second)
+internal sealed class ConcurrentPowerLossRun(int seed, Durability secondDurability)
 {
     private const int Threads = 4;
     private const int Keys = 6;
@@ -84,7 +84,7 @@ internal sealed class ConcurrentPowerLossRun(int seed, Durability second)
     // Waits for the background now and then. The log is durable in its order, so this acknowledges all earlier changes.
     private bool IsAwaited(CairnStore store, Random random)
     {
-        if (second != Durability.BackgroundCommit)
+        if (secondDurability != Durability.BackgroundCommit)
         {
             return true;
         }
@@ -192,7 +192,7 @@ internal sealed class ConcurrentPowerLossRun(int seed, Durability second)
         .. Names.Select((name, number) => store.Collection(name, new CollectionOptions
         {
             Region = StoreRegion.Keep,
-            Durability = number == 0 ? Durability.EveryOperation : second,
+            Durability = number == 0 ? Durability.EveryOperation : secondDurability,
         })),
     ];
 

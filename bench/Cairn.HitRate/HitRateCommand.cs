@@ -28,7 +28,7 @@ internal static class HitRateCommand
         var folder = new Option<DirectoryInfo?>("--traces") { Description = "The folder that holds TRACE.xz.", HelpName = "DIR" };
         var own = new Option<FileInfo?>("--trace")
         {
-            Description = "A trace of your own instead: one key a line, or a key and a size in bytes. 'cairn trace record' writes this format.",
+            Description = "A trace of your own instead: one key a line, or a key and a size in bytes.",
             HelpName = "FILE",
         };
         var quick = new Option<bool>("--quick") { Description = "End within a minute: without the largest traces, the store and the optimum." };

@@ -21,7 +21,6 @@ public sealed class ServerEntryTests : ToolTest
         var pages = Enumerable.Range(0, 200).Select(page => $"page {page} of a book that is long enough to be compressed").ToArray();
         await server.FillAsync(async cache =>
         {
-            await cache.GetOrCreateAsync("first", _ => new ValueTask<string>("waits for the connection"));
             await cache.SetAsync("book:42", new { Title = "Dune", Year = 1965 }, new CairnEntryOptions { Expiration = TimeSpan.FromMinutes(5) }, s_tags);
             await cache.SetAsync("pages", pages);
             await cache.SetAsync("text", "Dune");

@@ -115,12 +115,12 @@ internal sealed class CacheCalls
             RecordOf(await reading.ConfigureAwait(false), buffer);
     }
 
-    // Written out because the implicit conversion of a null array gives an empty record instead of null.
+    // The casts are needed: without them null becomes a null array, whose implicit conversion gives an empty record.
     private static CallResult<ReadOnlyMemory<byte>?> RecordOf(CallResult<byte[]?> result) =>
         new(result.Status, result.Value is { } record ? record : (ReadOnlyMemory<byte>?)null, result.Late);
 
     private static CallResult<ReadOnlyMemory<byte>?> RecordOf(CallResult<bool> result, ArrayBufferWriter<byte> buffer) =>
-        new(result.Status, result is { IsDone: true, Value: true } ? buffer.WrittenMemory : null, result.Late);
+        new(result.Status, result is { IsDone: true, Value: true } ? buffer.WrittenMemory : (ReadOnlyMemory<byte>?)null, result.Late);
 
     private static class Done
     {

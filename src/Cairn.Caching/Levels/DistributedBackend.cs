@@ -18,6 +18,8 @@ internal sealed class DistributedBackend
     // By instance and name. The table of an instance is collected together with the instance.
     private static readonly ConditionalWeakTable<IDistributedCache, Dictionary<string, DistributedBackend>> s_shared = [];
 
+    private const int EraAttempts = 3;
+
     // The longest time for which a cache's constructor waits for a channel.
     private static readonly TimeSpan s_longestStart = TimeSpan.FromSeconds(1);
 
@@ -304,7 +306,23 @@ internal sealed class DistributedBackend
         answer.SetResult(era);
     }
 
+    // A channel that begins to receive changes while the era is read or written voids what is known of it. Then the record is read again, because
+    // the caller would otherwise treat a second level that works as one that does not answer.
     private async ValueTask<ulong> AskEraAsync()
+    {
+        for (int attempt = 0; attempt < EraAttempts; attempt++)
+        {
+            if (await TryAskEraAsync().ConfigureAwait(false) is { } era)
+            {
+                return era;
+            }
+        }
+
+        return 0;
+    }
+
+    // Returns 0 if the second level does not answer, and null if the era became void meanwhile.
+    private async ValueTask<ulong?> TryAskEraAsync()
     {
         int version;
         lock (_eraGate)
@@ -314,12 +332,7 @@ internal sealed class DistributedBackend
 
         if (Pending.TryRead(Records.EraKey, out PendingChange? pending) && pending is null or { Kind: ChangeKind.Era })
         {
-            if (pending is null)
-            {
-                return 0;
-            }
-
-            return Learn(pending.Number, version);
+            return pending is null ? 0 : UnlessVoid(Learn(pending.Number, version));
         }
 
         CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
@@ -332,7 +345,7 @@ internal sealed class DistributedBackend
         {
             if (DistributedRecords.TryReadEra(Records.EraKey, record.Span, out ulong era))
             {
-                return Learn(era, version);
+                return UnlessVoid(Learn(era, version));
             }
 
             CountDamaged(Records.EraKey);
@@ -340,8 +353,10 @@ internal sealed class DistributedBackend
 
         // First levels may keep their entries: no machine has cleared the cache; the second level has lost its era.
         await WriteNewEraAsync(CancellationToken.None).ConfigureAwait(false);
-        return KnownEra;
+        return UnlessVoid(KnownEra);
     }
+
+    private static ulong? UnlessVoid(ulong era) => era != 0 ? era : null;
 
     private ulong Learn(ulong era, int version)
     {
@@ -464,8 +479,9 @@ internal sealed class DistributedBackend
                 expiry = Expiry(change.Expiration);
                 break;
             case ChangeKind.Stamp:
-                // The record has the era that is known now. If the era is unknown, the stamp counts as missing, and a new one replaces it.
-                record = DistributedRecords.Stamp(key, KnownEra, change.Number);
+                // The record has the era that is known now, or else the last one that was. If that era is no longer valid, the stamp counts as
+                // missing, and a new one replaces it.
+                record = DistributedRecords.Stamp(key, KnownEra is not 0 and var known ? known : change.Era, change.Number);
                 expiry = new() { SlidingExpiration = _options.StampLifetime };
                 break;
             case ChangeKind.Era:

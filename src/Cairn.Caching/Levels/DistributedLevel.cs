@@ -345,7 +345,7 @@ internal sealed class DistributedLevel : SecondLevel
 
         // Other caches in this process may have created a stamp at the same time: they are notified and read it again. This caller knows its
         // stamp.
-        var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() };
+        var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber(), Era = era };
         try
         {
             await _backend.Pending.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
@@ -358,7 +358,7 @@ internal sealed class DistributedLevel : SecondLevel
     }
 
     public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) => ChangeAsync(
-        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() }, wait);
+        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber(), Era = _backend.KnownEra }, wait);
 
     public override ValueTask<LevelStatus> ClearAsync(LevelWait wait) => _backend.BeginEraAsync(wait);
 

@@ -46,6 +46,9 @@ internal sealed class PendingChange(ChangeKind kind)
     /// <summary>The new stamp or era.</summary>
     public ulong Number { get; init; }
 
+    /// <summary>The era that was known when a stamp was requested; 0 if none. The record has it if no era is known when it is written.</summary>
+    public ulong Era { get; init; }
+
     /// <summary>The older change that this one replaced, while a caller may wait for it.</summary>
     public PendingChange? Replaced { get; set; }
 

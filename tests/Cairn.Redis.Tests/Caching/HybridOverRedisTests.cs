@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using Cairn.Caching;
+using Cairn.Caching.Tests;
 using Cairn.Redis.Tests.Servers;
 using Microsoft.Extensions.Caching.Hybrid;
 
@@ -30,6 +31,40 @@ public abstract class HybridOverRedisTests(ServerKind client)
     };
 
     public static TheoryData<string> Operations => [.. s_operations.Keys];
+
+    [RequiresToolFact("redis-server")]
+    public async Task First_set_with_tags_reaches_a_server_to_which_the_cache_is_still_connecting()
+    {
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        for (int i = 0; i < 10; i++)
+        {
+            string name = $"cold {i}";
+            await using (var redis = new CairnRedisCache(server.Options(instanceName: "")))
+            await using (var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { Name = name, DistributedCache = redis }))
+            {
+                await cache.SetAsync("key", "set", tags: ["first", "second"]);
+            }
+
+            await using var otherRedis = new CairnRedisCache(server.Options(instanceName: ""));
+            await using var other = CairnHybridCache.Create(new CairnHybridCacheOptions { Name = name, DistributedCache = otherRedis });
+            Assert.Equal("set", await other.GetOrCreateAsync("key", _ => new ValueTask<string>("made")));
+        }
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Missing_entries_are_no_damage()
+    {
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
+        using var loggers = new RecordingLoggers();
+        await using var cache = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = redis }, loggers);
+
+        await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made"), tags: ["tag"]);
+        await cache.RemoveAsync("key");
+        await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made"));
+
+        Assert.DoesNotContain(loggers.Lines, line => line.StartsWith("Warning 513:", StringComparison.Ordinal));
+    }
 
     [RequiresToolTheory("redis-server")]
     [InlineData(false)]

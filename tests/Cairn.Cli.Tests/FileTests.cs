@@ -50,7 +50,7 @@ public sealed class FileTests : ToolTest
 
         Assert.Equal("", run.Error);
         Assert.Equal(2, run.Json.GetProperty("changed").GetInt32());
-        Assert.Equal(["c\t3", "a\tnew"], File("list").Lines);
+        Assert.Equal(["a\tnew", "c\t3"], File("list").Lines);
     }
 
     [Fact]

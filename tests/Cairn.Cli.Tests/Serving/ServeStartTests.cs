@@ -55,12 +55,10 @@ public sealed class ServeStartTests : ToolTest
     }
 
     [Theory]
-    [InlineData("-k")]
-    [InlineData("-C")]
-    [InlineData("-S")]
-    [InlineData("-b")]
-    [InlineData("-f")]
-    public void Flag_of_memcached_that_is_not_taken_is_an_error_that_names_it(string flag)
+    [InlineData("-E")]
+    [InlineData("-G")]
+    [InlineData("-y")]
+    public void Flag_that_memcached_does_not_have_is_an_error_that_names_it(string flag)
     {
         ToolRun run = Run("serve", flag, "1024");
 

@@ -236,6 +236,24 @@ public sealed class BenchTests : ToolTest
         Assert.Equal(0, store.GetStatistics().Totals.Entries);
     }
 
+    [RequiresToolFact("memcached")]
+    public async Task Server_that_goes_ends_it_with_the_figures_so_far()
+    {
+        using PeerProcess peer = PeerProcess.Memcached();
+        TestConsole console = NewConsole();
+        Task<ToolRun> running = Task.Run(
+            () => Run(console, "bench", peer.Address, "--load", "--keys", "100", "--warmup", "0s", "--duration", "5m", "--json"));
+
+        await Eventually.TrueAsync(() => peer.Gets > 0, "that the load has begun");
+        peer.Kill();
+        ToolRun run = await running.WaitAsync(TimeSpan.FromMinutes(1));
+
+        Assert.Equal(ExitCode.Server, run.Code);
+        Assert.False(run.Json.GetProperty("complete").GetBoolean());
+        Assert.NotEqual(0, run.Json.GetProperty("operations").GetInt64());
+        Assert.Contains("were not removed: ", run.Error, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Text_has_rates_latencies_and_a_histogram()
     {

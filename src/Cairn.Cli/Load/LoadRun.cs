@@ -19,6 +19,9 @@ internal sealed class LoadRun : IDisposable
     /// <summary>The time after which a run is given up if the server does not answer.</summary>
     private static readonly TimeSpan LongestAbsence = TimeSpan.FromSeconds(10);
 
+    /// <summary>The time after which a run is given up if no connection is left and the server accepts none. A restart may take as long.</summary>
+    private static readonly TimeSpan LongestRefusal = TimeSpan.FromSeconds(3);
+
     /// <summary>The time limit for the replies to the last requests.</summary>
     private static readonly TimeSpan LongestWaitForLast = TimeSpan.FromSeconds(5);
 
@@ -30,6 +33,7 @@ internal sealed class LoadRun : IDisposable
     private readonly ConcurrentQueue<LostConnection> _lost = new();
     private readonly Queue<LostConnection> _toReplace = new();
     private readonly List<string> _complaints = [];
+    private TimeSpan? _away;
     private ServerTarget _target;
     private string _serverName = "";
     private long _lostConnections;
@@ -174,6 +178,12 @@ internal sealed class LoadRun : IDisposable
     // Runs also after an interruption, so that no keys stay behind. A second interruption ends the process at once.
     private void Remove()
     {
+        if (_away is { } away)
+        {
+            _complaints.Add($"the keys under {LoadPlan.KeyPrefix} were not removed: {AwayFor(away)}");
+            return;
+        }
+
         try
         {
             Perform(new LoadJob(LoadStep.Remove, _plan.Keys, PipelineOfFilling, null), "Removing the keys", goesOnWhenInterrupted: true);
@@ -237,7 +247,13 @@ internal sealed class LoadRun : IDisposable
 
             TimeSpan left = time - elapsed;
             _console.Interruption.WaitHandle.WaitOne(left < Tick ? left : Tick);
-            if (IsInterrupted || Absence() > LongestAbsence)
+            TimeSpan absence = Absence();
+            if (IsAway(absence))
+            {
+                _away = absence;
+            }
+
+            if (IsInterrupted || _away is not null)
             {
                 return false;
             }
@@ -255,13 +271,17 @@ internal sealed class LoadRun : IDisposable
 
     private void ThrowIfAway(LoadJob job, List<Thread> threads, TimeSpan absence)
     {
-        if (absence > LongestAbsence)
+        if (IsAway(absence))
         {
             job.Stop();
             Finish(threads);
-            throw new ToolException(ExitCode.Server, $"{_target.Address} has answered nothing for {Figures.Time(absence)}");
+            throw new ToolException(ExitCode.Server, AwayFor(absence));
         }
     }
+
+    private bool IsAway(TimeSpan absence) => absence > (_toReplace.Count == _plan.Connections ? LongestRefusal : LongestAbsence);
+
+    private string AwayFor(TimeSpan absence) => $"{_target.Address} has answered nothing for {Figures.Time(absence)}";
 
     // Replaces lost connections, and returns the time since the last reply of the server.
     private TimeSpan Absence()

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Globalization;
 using System.Net.Sockets;
 
 namespace Cairn.Cli.Tests.Servers;
@@ -30,10 +31,35 @@ internal sealed class PeerProcess : IDisposable
     public static PeerProcess Redis(params string[] settings) =>
         new("redis-server", path => ["--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no", .. settings]);
 
-    public void Dispose()
+    /// <summary>Gets the number of gets that a memcached has answered.</summary>
+    public long Gets
+    {
+        get
+        {
+            using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            socket.Connect(new UnixDomainSocketEndPoint(_directory["peer.sock"]));
+            using var stream = new NetworkStream(socket);
+            stream.Write("stats\r\n"u8);
+            using var reader = new StreamReader(stream);
+            long gets = 0;
+            while (reader.ReadLine() is { } line && line != "END")
+            {
+                gets = line.StartsWith("STAT cmd_get ", StringComparison.Ordinal) ? long.Parse(line[13..], CultureInfo.InvariantCulture) : gets;
+            }
+
+            return gets;
+        }
+    }
+
+    public void Kill()
     {
         _process.Kill();
         _process.WaitForExit();
+    }
+
+    public void Dispose()
+    {
+        Kill();
         _process.Dispose();
         _directory.Dispose();
     }

@@ -23,9 +23,9 @@ public enum Durability
     EveryOperation = 3,
 
     /// <summary>
-    /// A write survives the end of every process at once, and a crash of the machine and a loss of power after at most 100 milliseconds. It does not wait
-    /// for the disk. The log is synchronized in the background: 50 milliseconds after the first write that is not durable, which leaves the disk as much
-    /// again. After a loss of power the collection is as it was at one moment of these 100 milliseconds. <see cref="CairnStore.Flush"/> waits for the disk.
+    /// A write survives the end of every process at once. It survives a crash of the machine and a loss of power 50 milliseconds and one flush of
+    /// the disk later: the log is synchronized in the background, 50 milliseconds after the first write that is not durable. A write does not wait for
+    /// the disk. After a loss of power the collection is as it was at one moment of that time. <see cref="CairnStore.Flush"/> waits for the disk.
     /// </summary>
     /// <remarks>
     /// If the process is killed in this time, another process that has the store open synchronizes the log within about a second. If there is none, the

@@ -24,7 +24,7 @@ public sealed record MapOptions<TKey, TValue>
 
     /// <summary>
     /// The failures that a write survives once it has returned. Default <see cref="Durability.Default"/>: for kept entries
-    /// <see cref="Durability.BackgroundCommit"/>. A write survives the process at once, and a loss of power after at most 100 milliseconds.
+    /// <see cref="Durability.BackgroundCommit"/>. A write survives the process at once, and a loss of power 50 milliseconds and one flush of the disk later.
     /// </summary>
     public Durability Durability { get; init; }
 

@@ -17,7 +17,7 @@ internal static class ReadmeChart
     };
 
     // The file of findings, the case, its heading, whether a ratio above 1 is better for Cairn, and a peer to leave out.
-    // memcached 1.6.18 sends the replies to pipelined requests one at a time. The current version collects them, so its row is left out.
+    // memcached 1.6.18 sends the replies to pipelined requests one at a time. Later versions collect them, so its row is left out.
     private static readonly (string File, string Case, string Heading, bool IsMoreBetter, string? LeftOut)[] Groups =
     [
         ("server.json", "get, 50 connections", "A server answers a get, one at a time from each of 50 clients", true, null),

@@ -36,7 +36,7 @@ export function caches(root, context) {
   };
   const rows = [['factoryRuns', 'Factories run'], ['factoryFaults', 'Factories failed'], ['factoryTimeouts', 'Factories not waited for'],
     ['refreshes', 'Refreshed in the background'], ['notKept', 'Changed while made, not kept'], ['localEvictions', 'Evicted from the first level'],
-    ['unreadable', 'Unreadable in the second level'], ['owedChanges', 'Changes owed to the second level'],
+    ['unreadable', 'Unreadable in the second level'], ['owedChanges', 'Pending changes of the second level'],
     ['levelFailures', 'Failed calls of the second level'], ['levelTimeouts', 'Calls of it given up']];
   const totals = facts('Since the cache was made', rows);
   const policyRows = [['policy', 'Policy'], ['since', 'Since'], ['changes', 'Changes of the policy'], ['others', 'With other policies'],

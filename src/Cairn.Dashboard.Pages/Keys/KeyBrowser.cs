@@ -76,7 +76,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         ReadOnlySpan<byte> shown = value.WrittenSpan[..Math.Min(value.WrittenCount, MaxShownBytes)];
         if (info.Type == EntryType.Hash && readHash is not null)
         {
-            WriteFields(writer, value.WrittenSpan);
+            WriteFields(writer, info, value.WrittenSpan);
             return true;
         }
 
@@ -177,12 +177,12 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         }
     }
 
-    private void WriteFields(Utf8JsonWriter writer, ReadOnlySpan<byte> bytes)
+    private void WriteFields(Utf8JsonWriter writer, EntryInfo info, ReadOnlySpan<byte> bytes)
     {
         int written = 0;
         long shownBytes = 0;
         writer.WriteStartArray("fields"u8);
-        int count = readHash!(bytes, (field, value) =>
+        int count = readHash!(info, bytes, (field, value) =>
         {
             if (written >= MaxShownFields || shownBytes >= MaxShownBytes)
             {
@@ -208,4 +208,4 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
 internal delegate void FieldVisitor(ReadOnlySpan<byte> field, ReadOnlySpan<byte> value);
 
 /// <summary>Visits the fields of a hash and returns their number.</summary>
-internal delegate int HashReader(ReadOnlySpan<byte> bytes, FieldVisitor visitor);
+internal delegate int HashReader(EntryInfo info, ReadOnlySpan<byte> bytes, FieldVisitor visitor);

@@ -8,6 +8,7 @@ using Cairn.Server.Connections;
 using Cairn.Server.Exposition;
 using Cairn.Server.Logging;
 using Cairn.Server.Metrics;
+using Cairn.Server.Resp;
 using Cairn.Server.Resp.Hashes;
 using Microsoft.Extensions.Logging;
 
@@ -107,13 +108,14 @@ internal sealed class ServerSubject : IDashboardSubject
 
     public void LogError(string message) => _server.Logger.Write(LogLevel.Error, message);
 
-    /// <summary>Reads the fields of a hash.</summary>
-    internal static int ReadHash(ReadOnlySpan<byte> bytes, FieldVisitor visitor)
+    /// <summary>Reads the fields of a hash, or the members of a set. The values of a sorted set are its scores.</summary>
+    internal static int ReadHash(EntryInfo info, ReadOnlySpan<byte> bytes, FieldVisitor visitor)
     {
         var hash = new HashView(bytes);
+        Span<byte> score = stackalloc byte[SortedSetRange.TextBytes];
         for (int i = 0; i < hash.Count && hash.TryGet(i, out ReadOnlySpan<byte> field, out ReadOnlySpan<byte> value); i++)
         {
-            visitor(field, value);
+            visitor(field, RespTypes.Of(info) == RespType.SortedSet ? SortedSetRange.Format(value, score) : value);
         }
 
         return hash.Count;

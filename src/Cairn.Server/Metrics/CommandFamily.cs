@@ -21,7 +21,7 @@ internal enum CommandFamily
     /// <summary>Changes when a key expires.</summary>
     Touch,
 
-    /// <summary>Reads or changes a hash.</summary>
+    /// <summary>Reads or changes a hash, a set or a sorted set.</summary>
     Hash,
 
     /// <summary>MULTI to EXEC. The commands within also count in their own families.</summary>

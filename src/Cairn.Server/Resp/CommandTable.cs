@@ -26,6 +26,8 @@ internal static class CommandTable
             .. KeyCommands.All,
             .. ExpirationCommands.All,
             .. HashCommands.All,
+            .. SetCommands.All,
+            .. SortedSetCommands.All,
             .. TransactionCommands.All,
             .. PubSubCommands.All,
             .. ScriptCommands.All,

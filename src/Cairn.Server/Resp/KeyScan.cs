@@ -22,7 +22,7 @@ internal sealed class KeyScan
     private int _written;
     private byte[] _prefix = [];
     private KeyFilter? _filter;
-    private EntryType? _type;
+    private RespType? _type;
     private int _bytesAfterStar;
     private long _comparisons;
     private readonly EntryVisitor _visitor;
@@ -50,7 +50,7 @@ internal sealed class KeyScan
     /// <summary>Gets the length in bytes of its buffer.</summary>
     public int HeldBytes => _bytes.Length;
 
-    public void Begin(byte[] prefix, KeyFilter? filter, EntryType? type)
+    public void Begin(byte[] prefix, KeyFilter? filter, RespType? type)
     {
         _prefix = prefix;
         _filter = filter;
@@ -109,7 +109,7 @@ internal sealed class KeyScan
     private void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
     {
         Seen++;
-        if (collection != 0 || !key.StartsWith(_prefix) || (_type is { } type && type != info.Type))
+        if (collection != 0 || !key.StartsWith(_prefix) || (_type is { } type && type != RespTypes.Of(info)))
         {
             return;
         }

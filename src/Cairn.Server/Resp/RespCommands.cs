@@ -22,7 +22,7 @@ internal static class RespCommands
 
     private static CommandFamily FamilyOf(CommandInfo command) => command.Group switch
     {
-        "hash" => CommandFamily.Hash,
+        "hash" or "set" or "sorted-set" => CommandFamily.Hash,
         "transactions" => CommandFamily.Transaction,
         "pubsub" => CommandFamily.PubSub,
         "string" or "generic" => FamilyOfKeyCommand(command),

@@ -155,7 +155,7 @@ internal sealed partial class RespSession
 
     /// <summary>Returns the scan of the present command, a new one if the command begins. The command calls <see cref="EndScan"/> when it
     /// is done.</summary>
-    public KeyScan BeginScan(KeyFilter? filter, EntryType? type)
+    public KeyScan BeginScan(KeyFilter? filter, RespType? type)
     {
         if (ResumeAt == 0)
         {

@@ -245,7 +245,7 @@ internal sealed partial class RespSession
         int last = command.LastKeyOf(arguments);
         for (int i = command.FirstKey; i <= last; i += command.KeyStep)
         {
-            bool isOfItsType = Keys.TryGetInfo(arguments[i], out EntryInfo info) && (info.Type == EntryType.Hash) == (command.Group == "hash");
+            bool isOfItsType = Keys.TryGetInfo(arguments[i], out EntryInfo info) && (info.Type == EntryType.Hash) == (command.Group is "hash" or "set" or "sorted-set");
             long value = isOfItsType ? info.ValueBytes : 0;
             bytes += value;
             longest = Math.Max(longest, value);

@@ -16,6 +16,8 @@ public class AllocationTests
     [InlineData("DEL text none", "SET text value", "UNLINK text", "SET text value", "EXISTS text none", "TOUCH text", "TYPE text")]
     [InlineData("EXPIRE text 100", "PEXPIRE text 100000", "TTL text", "PTTL text", "PERSIST text")]
     [InlineData("HSET hash f 1 g 2", "HGET hash f", "HGET hash none", "HMGET hash f g", "HGETALL hash", "HINCRBY hash f 1", "HDEL hash g")]
+    [InlineData("SADD set a b c", "SISMEMBER set a", "SMEMBERS set", "SREM set b", "SCARD set", "TYPE set")]
+    [InlineData("ZADD sorted 1 a 2 b", "ZADD sorted GT 3 a", "ZSCORE sorted a", "ZRANGE sorted 0 -1", "ZREMRANGEBYSCORE sorted 0 2", "ZSCAN sorted 0")]
     [InlineData("SET short a", "APPEND short bcd", "SETRANGE short 2 xyz", "GETDEL short")]
     [InlineData("SCAN 0", "SCAN 0 COUNT 1000", "SCAN 0 TYPE hash")]
     [InlineData("PUBLISH channel message", "PUBLISH unread message")]

@@ -58,7 +58,7 @@ public class HashTests
         string Set(string field) => $"*4\r\n$4\r\nHSET\r\n$1\r\nh\r\n$1\r\n{field}\r\n${value.Length}\r\n{value}\r\n";
 
         Assert.Equal(":1\r\n", client.Send(Set("a")));
-        Assert.Equal("-ERR a hash has at most 1 MiB, its directory counted\r\n", client.Send(Set("b")));
+        Assert.Equal("-ERR a hash, set or sorted set has at most 1 MiB, its directory counted\r\n", client.Send(Set("b")));
         Assert.Equal("*1\r\n$1\r\na\r\n", client.Run("HKEYS h"));
     }
 

@@ -59,6 +59,7 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         local count = 0
         for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] then redis.pcall("del", key) count = count + 1 end end return count
         """,
+        .. new[] { "setex", "psetex" }.Select(set => $"return redis.call('exists',KEYS[1])<1 and redis.call('{set}',KEYS[1],ARGV[2],ARGV[1])"),
         .. new[] { "HSET", "HMSET" }.Select(set =>
             $"redis.call('{set}', KEYS[1], 'absexp', ARGV[1], 'sldexp', ARGV[2], 'data', ARGV[4]) if ARGV[3] ~= '-1' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end return 1"),
     ];

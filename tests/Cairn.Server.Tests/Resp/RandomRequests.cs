@@ -5,7 +5,7 @@ namespace Cairn.Server.Tests.Resp;
 /// <summary>Mostly valid requests on few keys, so that they collide. No result depends on time.</summary>
 internal static class RandomRequests
 {
-    private static readonly string[] s_keys = ["a", "b", "c", "n", "h"];
+    private static readonly string[] s_keys = ["a", "b", "c", "n", "h", "z"];
 
     private static readonly string[] s_values =
     [
@@ -13,9 +13,13 @@ internal static class RandomRequests
         "text", "\r\n", "\0", "a longer value than the others of this list, to see where it is cut",
     ];
 
+    private static readonly string[] s_scores = ["0", "1", "-1", "2", "2", "3", "0.1", "1.5", "1e300", "inf", "-inf", "x", ""];
+
+    private static readonly string[] s_limits = ["0", "1", "-1", "2", "(1", "(2", "(0.1", "3", "-inf", "+inf", "(inf", "x", ""];
+
     private static readonly string[] s_numbers = ["0", "1", "-1", "5", "-5", "100", "-100", "9223372036854775807", "x", "1.5", ""];
 
-    // K is a key, V a value, N a number, M a time in the far future, and | separates alternatives.
+    // K is a key, V a value, S a score, L a limit of scores, N a number, M a time in the far future, and | separates alternatives.
     private static readonly string[] s_forms =
     [
         "GET K", "GET K", "SET K V", "SET K V", "SET K V NX", "SET K V XX", "SET K V GET", "SET K V KEEPTTL", "SET K V EXAT M",
@@ -25,7 +29,12 @@ internal static class RandomRequests
         "DEL K K", "UNLINK K", "EXISTS K K", "TOUCH K", "TYPE K", "RENAME K K", "RENAMENX K K", "COPY K K", "COPY K K REPLACE",
         "HSET h K V", "HSET h K V K V", "HSET K K V", "HMSET h K V", "HSETNX h K V", "HGET h K", "HGET K K", "HMGET h K K K", "HGETALL h",
         "HGETALL K", "HKEYS h", "HVALS h", "HDEL h K", "HDEL h K K", "HEXISTS h K", "HLEN h", "HSTRLEN h K", "HINCRBY h K N",
-        "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0", "MULTI", "EXEC", "EXEC", "DISCARD", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
+        "HINCRBYFLOAT h K 0.1|2|x", "HSCAN h 0",
+        "SADD K 1", "SADD a V", "SREM K 1", "SREM K V K", "SCARD K", "SISMEMBER K 1", "SMISMEMBER K V 1",
+        "ZADD z S K", "ZADD z S K S V", "ZADD z S K S K S K", "ZADD K S K", "ZADD z NX|XX|GT|LT|CH|INCR S K", "ZADD z NX|XX|GT|LT NX|XX|GT|LT|CH|INCR S K",
+        "ZINCRBY z S K", "ZREM z K", "ZREM z K V", "ZREMRANGEBYSCORE z L L", "ZREMRANGEBYRANK z N N", "ZCARD K", "ZCOUNT z L L", "ZSCORE z K",
+        "ZMSCORE z K V", "ZRANK z K", "ZREVRANK z K", "ZRANGE z N N", "ZRANGE z 0 -1 WITHSCORES", "ZRANGE z L L BYSCORE", "ZRANGE z N N REV|WITHSCORES|BYSCORE",
+        "ZRANGE z L L BYSCORE REV", "ZRANGE z L L BYSCORE LIMIT N N", "ZREVRANGE z N N", "ZRANGEBYSCORE z L L", "ZREVRANGEBYSCORE z L L WITHSCORES", "ZSCAN z 0", "MULTI", "EXEC", "EXEC", "DISCARD", "EXPIREAT K M", "EXPIREAT K M NX|XX|GT|LT", "PEXPIREAT K 0", "EXPIRETIME K", "PERSIST K", "NOTHING K V", "GET", "SELECT 0|1|x",
     ];
 
     /// <summary>Gets further forms, which change the connection's state. None uses WATCH: removing a missing key counts as a change.</summary>
@@ -53,6 +62,8 @@ internal static class RandomRequests
     {
         "K" => Pick(random, s_keys),
         "V" => Pick(random, s_values),
+        "S" => Pick(random, s_scores),
+        "L" => Pick(random, s_limits),
         "N" => Pick(random, s_numbers),
         "M" => (4_102_444_800 + random.Next(3)).ToString(CultureInfo.InvariantCulture),
         string other => other,

@@ -3,7 +3,7 @@ namespace Cairn.Server.Tests.Resp;
 /// <summary>Requests, one per line, whose replies are compared with those of Redis. Each script starts with an empty store.</summary>
 internal static partial class RedisScripts
 {
-    public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Transactions, .. Messages];
+    public static IEnumerable<string> All => [.. Strings, .. Keys, .. Hashes, .. Sets, .. SortedSets, .. Transactions, .. Messages];
 
     /// <summary>Gets the scripts of several clients: see <see cref="SeveralClients"/>.</summary>
     public static string[] SeveralClients { get; } =
@@ -561,6 +561,251 @@ internal static partial class RedisScripts
         FOO
         FOO bar baz
         get
+        """,
+    ];
+
+    // Redis keeps sets of small integers in their order, and other sets in any order.
+    private static string[] Sets { get; } =
+    [
+        """
+        SADD s 1 2 2
+        SADD s 2 3
+        SADD s 3
+        SADD s
+        SCARD s
+        SCARD none
+        SISMEMBER s 1
+        SISMEMBER s none
+        SISMEMBER none 1
+        SMISMEMBER s 1 none 3
+        SMISMEMBER none 1 2
+        SMEMBERS s
+        SMEMBERS none
+        SSCAN s 0
+        SSCAN s 0 MATCH [12] COUNT 100
+        SSCAN s 0 MATCH none
+        SSCAN s x
+        SSCAN s 0 COUNT x
+        SSCAN none 0
+        TYPE s
+        SCAN 0 TYPE set COUNT 100000
+        SCAN 0 TYPE hash COUNT 100000
+        SCAN 0 TYPE other COUNT 100000
+        SREM s 1 1 none
+        SREM none 1
+        EXPIREAT s 4102444800
+        SADD s 4
+        EXPIRETIME s
+        COPY s s2
+        TYPE s2
+        RENAME s2 s3
+        SMEMBERS s3
+        SREM s3 2 3 4
+        EXISTS s3
+        """,
+        """
+        SADD s 1
+        HSET h a 1
+        ZADD z 1 a
+        SET v 1
+        GET s
+        APPEND s x
+        INCR s
+        MGET s v
+        HGET s a
+        HSET s a 1
+        HDEL s a
+        HLEN s
+        HGETALL s
+        HSCAN s 0
+        ZADD s 1 a
+        ZRANGE s 0 -1
+        SADD h 1
+        SADD z 1
+        SADD v 1
+        SREM h 1
+        SCARD z
+        SISMEMBER h a
+        SMISMEMBER h a
+        SMEMBERS h
+        SMEMBERS z
+        SSCAN h 0
+        MULTI
+        SADD s 2
+        SMEMBERS s
+        SCARD s
+        EXEC
+        SET s x
+        GET s
+        """,
+    ];
+
+    private static string[] SortedSets { get; } =
+    [
+        """
+        ZADD z 1 one 2 two 3 three
+        ZADD z 1 one 5 two
+        ZADD z CH 1 one 4 two 6 six
+        ZADD z NX 9 one 9 nine
+        ZADD z XX 1.5 one 8 eight
+        ZADD z GT 1 one 7 six 10 ten
+        ZADD z LT CH 1 one 70 six 11 eleven
+        ZADD z XX GT CH 2 one 3 none
+        ZADD z INCR 2.5 one
+        ZADD z NX INCR 1 one
+        ZADD z XX INCR 1 none
+        ZADD z GT INCR -1 one
+        ZADD z LT INCR -0.1 one
+        ZADD z XX NX 1 one
+        ZADD z GT LT 1 one
+        ZADD z NX GT 1 one
+        ZADD z INCR 1 one 2 two
+        ZADD z 1
+        ZADD z x one
+        ZADD z 1 one x two
+        ZADD z nan one
+        ZADD z 1 one 2
+        ZADD z CH
+        ZADD none XX 1 a
+        ZADD none XX INCR 1 a
+        EXISTS none
+        ZCARD z
+        ZCARD none
+        ZSCORE z one
+        ZSCORE z none
+        ZSCORE none one
+        ZMSCORE z one none two
+        ZMSCORE none one two
+        ZRANK z one
+        ZRANK z none
+        ZRANK none one
+        ZREVRANK z one
+        ZRANGE z 0 -1 WITHSCORES
+        ZINCRBY z 3 one
+        ZINCRBY z x one
+        ZINCRBY z 1 new
+        ZINCRBY none2 1e300 new
+        ZINCRBY none2 inf new
+        ZINCRBY none2 -inf new
+        ZADD none2 -inf low +inf high 0.1 tenth 1e17 large 123456789012345678 larger -0 zero
+        ZRANGE none2 0 -1 WITHSCORES
+        ZSCAN none2 0
+        TYPE z
+        OBJECT ENCODING z
+        DEL none2
+        SCAN 0 TYPE zset COUNT 100000
+        SCAN 0 TYPE list COUNT 100000
+        """,
+        """
+        ZADD z 1 b 1 a 2 c 3 d 3 cc 4 e
+        ZRANGE z 0 -1
+        ZRANGE z 1 2
+        ZRANGE z -2 -1
+        ZRANGE z 5 1
+        ZRANGE z 100 200
+        ZRANGE z -100 100
+        ZRANGE z -100 -100
+        ZRANGE z x 1
+        ZRANGE z 0 x
+        ZRANGE z 0 1 REV
+        ZRANGE z 0 -1 REV WITHSCORES
+        ZRANGE z 0 1 REV REV
+        ZRANGE z 1 3 BYSCORE
+        ZRANGE z (1 (4 BYSCORE WITHSCORES
+        ZRANGE z 3 1 BYSCORE
+        ZRANGE z 3 1 BYSCORE REV
+        ZRANGE z +inf -inf BYSCORE REV LIMIT 1 2
+        ZRANGE z -inf +inf BYSCORE LIMIT 1 3 WITHSCORES
+        ZRANGE z -inf +inf BYSCORE LIMIT 1 -1
+        ZRANGE z -inf +inf BYSCORE LIMIT -1 3
+        ZRANGE z -inf +inf BYSCORE LIMIT 10 3
+        ZRANGE z -inf +inf BYSCORE LIMIT 1
+        ZRANGE z -inf +inf BYSCORE LIMIT x 1
+        ZRANGE z -inf +inf BYSCORE BYSCORE
+        ZRANGE z 0 1 LIMIT 0 1
+        ZRANGE z 0 1 LIMIT 0 -1
+        ZRANGE z 0 1 NONE
+        ZRANGE z a b BYSCORE
+        ZRANGE none 0 -1
+        ZRANGE none 0 -1 WITHSCORES
+        ZREVRANGE z 0 1
+        ZREVRANGE z 0 -1 WITHSCORES
+        ZREVRANGE z 0 1 REV
+        ZREVRANGE z 0 1 BYSCORE
+        ZRANGEBYSCORE z -inf +inf
+        ZRANGEBYSCORE z (1 3 WITHSCORES LIMIT 1 1
+        ZRANGEBYSCORE z 1 3 LIMIT 1
+        ZRANGEBYSCORE z x 3
+        ZRANGEBYSCORE z nan 3
+        ZRANGEBYSCORE z 1 3 REV
+        ZRANGEBYSCORE none 1 3
+        ZREVRANGEBYSCORE z 3 1
+        ZREVRANGEBYSCORE z +inf (3 WITHSCORES
+        ZREVRANGEBYSCORE z 1 3
+        ZCOUNT z 1 3
+        ZCOUNT z (1 (3
+        ZCOUNT z 9 1
+        ZCOUNT z x 1
+        ZCOUNT none 1 3
+        ZSCAN z 0
+        ZSCAN z 0 MATCH c*
+        ZSCAN z 0 MATCH none
+        ZSCAN none 0
+        ZREMRANGEBYSCORE z x 1
+        ZREMRANGEBYSCORE z (3 (4
+        ZREMRANGEBYSCORE z -inf (2
+        ZREMRANGEBYSCORE none 0 1
+        ZRANGE z 0 -1
+        ZREMRANGEBYRANK z 0 0
+        ZREMRANGEBYRANK z -1 -1
+        ZREMRANGEBYRANK z x -1
+        ZREMRANGEBYRANK none 0 -1
+        ZREM z d none d
+        ZREM none d
+        EXPIREAT z 4102444800
+        ZADD z 1 f
+        EXPIRETIME z
+        COPY z z2
+        ZREMRANGEBYRANK z2 0 -1
+        EXISTS z2
+        ZREM z cc f
+        EXISTS z
+        """,
+        """
+        ZADD z 1 a
+        HSET h a 1
+        SET v 1
+        GET z
+        STRLEN z
+        HGET z a
+        HGETALL z
+        ZADD h 1 a
+        ZADD v 1 a
+        ZADD v x a
+        ZADD v XX 1 a
+        ZINCRBY h 1 a
+        ZREM h a
+        ZCARD h
+        ZCOUNT h 0 1
+        ZCOUNT v x 1
+        ZSCORE h a
+        ZMSCORE v a
+        ZRANK h a
+        ZRANGE h 0 -1
+        ZRANGE v 0 x
+        ZREVRANGE v 0 1
+        ZRANGEBYSCORE h 0 1
+        ZREMRANGEBYSCORE h 0 1
+        ZREMRANGEBYRANK v 0 1
+        ZSCAN h 0
+        MULTI
+        ZADD z 2 b 0 c
+        ZRANGE z 0 -1 WITHSCORES
+        ZREMRANGEBYSCORE z 0 1
+        ZRANGE z 0 -1
+        EXEC
+        DEL z
+        ZRANGE z 0 -1
         """,
     ];
 

@@ -9,6 +9,31 @@ namespace Cairn.Server.Resp.Commands;
 /// <summary>The scripts of cache libraries.</summary>
 internal static class CacheScripts
 {
+    /// <summary>Creates the handler of Laravel's script, which sets KEYS[1] to ARGV[1] for the time ARGV[2] if the key does not exist.</summary>
+    public static ScriptHandler Add(bool isMilliseconds) => (RespSession session, scoped in ScriptCall call, ref RespWriter writer) =>
+    {
+        KeySpace keys = session.Keys;
+        if (keys.TryGetInfo(call.Key(1), out _))
+        {
+            writer.WriteNull(); // As Lua's false.
+        }
+        else if (!Text.TryParse(call.Argument(2), out long time))
+        {
+            writer.WriteError(RespErrors.NotAnInteger);
+        }
+        else if (!SetOptions.TryResolve(time, isMilliseconds, isRelative: true, keys.NowMs, out long moment))
+        {
+            writer.WriteError(SetOptions.InvalidExpiration(isMilliseconds ? "psetex" : "setex"));
+        }
+        else
+        {
+            ResolvedExpiration expiration = keys.At(moment);
+            WriteStatus status = keys.Write(call.Key(1), EntryType.Value, call.Argument(1), expiration);
+            StringCommands.NotifyIfStored(session, call.Key(1), status, expiration);
+            StringCommands.WriteStored(status, ref writer);
+        }
+    };
+
     /// <summary>Sets an entry of Microsoft's IDistributedCache for Redis, as its versions before 9 do: sets the fields absexp, sldexp and
     /// data of the hash KEYS[1] to ARGV[1], ARGV[2] and ARGV[4]. Unless ARGV[3] is -1, the hash expires after ARGV[3] seconds.</summary>
     public static void SetEntry(RespSession session, scoped in ScriptCall call, ref RespWriter writer)
@@ -25,7 +50,7 @@ internal static class CacheScripts
         using (PinnedEntry entry = keys.Pin(key))
         {
             old = entry.Info;
-            if (entry.IsFound && old.Type != EntryType.Hash)
+            if (entry.IsFound && RespTypes.Of(old) != RespType.Hash)
             {
                 writer.WriteError(RespErrors.WrongType);
                 return;
@@ -39,7 +64,7 @@ internal static class CacheScripts
         session.Editor.Set("data"u8, call.Argument(4));
         if (!session.Editor.TryEncode(out ReadOnlySpan<byte> encoded))
         {
-            writer.WriteError(HashCommands.TooLong);
+            writer.WriteError(FieldCommands.TooLong);
             return;
         }
 

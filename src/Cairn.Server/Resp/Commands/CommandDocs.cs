@@ -77,8 +77,8 @@ internal sealed class CommandDocs
         discard;2.0.0;Discards the commands queued since MULTI
         echo;1.0.0;Returns its argument;message
         eval;2.6.0;Executes one of the Lua scripts that the server knows;script numkeys [key...] [arg...]
-        evalsha;2.6.0;Executes a Lua script that was sent before, by its digest;sha1 numkeys [key...] [arg...]
         eval_ro;7.0.0;Returns an error: every known script may write;script numkeys [key...] [arg...]
+        evalsha;2.6.0;Executes a Lua script that was sent before, by its digest;sha1 numkeys [key...] [arg...]
         evalsha_ro;7.0.0;Returns an error: every known script may write;sha1 numkeys [key...] [arg...]
         exec;1.2.0;Executes the commands queued since MULTI
         exists;1.0.0;Returns how many of the keys exist;key...
@@ -144,7 +144,9 @@ internal sealed class CommandDocs
         rename;1.0.0;Renames a key;key newkey
         renamenx;1.0.0;Renames a key if the new name does not exist;key newkey
         reset;6.2.0;Resets the state of the connection
+        sadd;1.0.0;Adds members to a set;key member...
         scan;2.8.0;Returns some of the keys, and the next cursor;cursor [MATCH pattern] [COUNT count] [TYPE type]
+        scard;1.0.0;Returns the number of members of a set;key
         script;2.6.0;Returns information about scripts
         script|exists;2.6.0;Returns which scripts can be executed by their digests;sha1...
         script|flush;2.6.0;Forgets the scripts that were sent;[ASYNC | SYNC]
@@ -154,10 +156,15 @@ internal sealed class CommandDocs
         setex;2.0.0;Sets a value and its time to live, in seconds;key seconds value
         setnx;1.0.0;Sets a value if the key does not exist;key value
         setrange;2.2.0;Overwrites a part of a value;key offset value
+        sismember;1.0.0;Returns whether a set has a member;key member
         slowlog;2.2.12;Shows and resets the log of slow requests
         slowlog|get;2.2.12;Returns the latest slow requests;[count]
         slowlog|len;2.2.12;Returns the number of slow requests in the log
         slowlog|reset;2.2.12;Empties the log of slow requests
+        smembers;1.0.0;Returns all members of a set;key
+        smismember;6.2.0;Returns for several members whether a set has them;key member...
+        srem;1.0.0;Removes members from a set;key member...
+        sscan;2.8.0;Returns all members of a set, and the cursor 0;key cursor [MATCH pattern] [COUNT count]
         strlen;2.2.0;Returns the length of a value;key
         subscribe;2.0.0;Subscribes to channels;channel...
         substr;1.0.0;Returns a part of a value;key start end
@@ -169,6 +176,22 @@ internal sealed class CommandDocs
         unsubscribe;2.0.0;Ends subscriptions to channels;[channel...]
         unwatch;2.2.0;Ends the watching of all keys
         watch;2.2.0;Makes EXEC fail if a key changes before it;key...
+        zadd;1.2.0;Adds members to a sorted set, or changes their scores;key [NX | XX] [GT | LT] [CH] [INCR] (score member)...
+        zcard;1.2.0;Returns the number of members of a sorted set;key
+        zcount;2.0.0;Returns the number of members in a range of scores;key min max
+        zincrby;1.2.0;Adds to the score of a member;key increment member
+        zmscore;6.2.0;Returns the scores of members;key member...
+        zrange;1.2.0;Returns the members in a range of ranks or scores;key start stop [BYSCORE] [REV] [LIMIT offset count] [WITHSCORES]
+        zrangebyscore;1.0.5;Returns the members in a range of scores;key min max [WITHSCORES] [LIMIT offset count]
+        zrank;2.0.0;Returns the rank of a member;key member
+        zrem;1.2.0;Removes members from a sorted set;key member...
+        zremrangebyrank;2.0.0;Removes the members in a range of ranks;key start stop
+        zremrangebyscore;1.2.0;Removes the members in a range of scores;key min max
+        zrevrange;1.2.0;Returns the members in a range of ranks, counted from the highest score;key start stop [WITHSCORES]
+        zrevrangebyscore;2.2.0;Returns the members in a range of scores, from the highest;key max min [WITHSCORES] [LIMIT offset count]
+        zrevrank;2.0.0;Returns the rank of a member, counted from the highest score;key member
+        zscan;2.8.0;Returns all members of a sorted set with their scores, and the cursor 0;key cursor [MATCH pattern] [COUNT count]
+        zscore;1.2.0;Returns the score of a member;key member
         """.ReplaceLineEndings("\n");
 
     /// <summary>Returns the documentation of a command. A test fails if a command has none.</summary>

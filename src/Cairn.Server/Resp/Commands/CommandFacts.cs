@@ -8,20 +8,20 @@ internal static class CommandFacts
 {
     // In the order in which Redis lists them.
     private static readonly string[] s_categories =
-        ["keyspace", "read", "write", "hash", "string", "pubsub", "admin", "fast", "slow", "dangerous", "connection", "transaction", "scripting"];
+        ["keyspace", "read", "write", "set", "sortedset", "hash", "string", "pubsub", "admin", "fast", "slow", "dangerous", "connection", "transaction", "scripting"];
 
     // How commands use their keys. Commands that only read them, and are not listed, access their values. The second key of a command with
     // two keys that are used differently is its name with a 2.
     private static readonly FrozenDictionary<string, string> s_keyFlags = new (string Flags, string Commands)[]
     {
-        ("RO", "exists hexists hlen hstrlen strlen touch type watch object|encoding object|freq object|idletime object|refcount memory|usage"),
+        ("RO", "exists hexists hlen hstrlen scard sismember strlen touch type watch zcard object|encoding object|freq object|idletime object|refcount memory|usage"),
         ("RO access", "copy"),
-        ("RW access update", "decr decrby eval evalsha getex getset hincrby hincrbyfloat incr incrby incrbyfloat"),
+        ("RW access update", "decr decrby eval evalsha getex getset hincrby hincrbyfloat incr incrby incrbyfloat zincrby"),
         ("RW access update variable_flags", "set"),
-        ("RW access delete", "getdel rename renamenx"),
-        ("RW insert", "append hsetnx"),
-        ("RW update", "expire expireat hmset hset persist pexpire pexpireat setrange"),
-        ("RW delete", "delifeq hdel"),
+        ("RW access delete", "getdel rename renamenx zpopmax zpopmin"),
+        ("RW insert", "append hsetnx sadd"),
+        ("RW update", "expire expireat hmset hset persist pexpire pexpireat setrange zadd"),
+        ("RW delete", "delifeq hdel srem zrem zremrangebyrank zremrangebyscore"),
         ("RW delete variable_flags", "delex"),
         ("RM delete", "del unlink"),
         ("OW update", "mset msetex psetex setex copy2 rename2"),
@@ -53,7 +53,7 @@ internal static class CommandFacts
             "dbsize" or "flushall" or "flushdb" => "keyspace",
             _ when command.Name.StartsWith("command", StringComparison.Ordinal) => "connection",
             _ when command.Subcommands.Length > 0 || command.Name == "acl|whoami" => "",
-            _ => command.Group switch { "generic" => "keyspace", "transactions" => "transaction", "pubsub" => "", string other => other },
+            _ => command.Group switch { "generic" => "keyspace", "transactions" => "transaction", "pubsub" => "", "sorted-set" => "sortedset", string other => other },
         };
         return
         [

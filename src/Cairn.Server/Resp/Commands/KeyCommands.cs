@@ -89,9 +89,7 @@ internal static class KeyCommands
 
     private static void Type(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
         writer.WriteSimple(
-            !session.Keys.TryGetInfo(arguments[1], out EntryInfo info) ? "none"u8
-            : info.Type == EntryType.Hash ? "hash"u8
-            : "string"u8);
+            session.Keys.TryGetInfo(arguments[1], out EntryInfo info) ? RespTypes.NameOf(RespTypes.Of(info)) : "none"u8);
 
     private static void Rename(RespSession session, scoped in RespArguments arguments, bool isOnlyIfAbsent, ref RespWriter writer)
     {
@@ -284,7 +282,7 @@ internal static class KeyCommands
         }
 
         KeyFilter? filter = null;
-        EntryType? type = null;
+        RespType? type = null;
         long wanted = 10;
         for (int i = 2; i < arguments.Count; i += 2)
         {
@@ -317,7 +315,7 @@ internal static class KeyCommands
             }
             else if (arguments.Is(i, "type"u8))
             {
-                type = arguments.Is(i + 1, "string"u8) ? EntryType.Value : arguments.Is(i + 1, "hash"u8) ? EntryType.Hash : EntryType.None;
+                type = RespTypes.Parse(arguments[i + 1]);
             }
             else
             {
@@ -330,7 +328,7 @@ internal static class KeyCommands
     }
 
     private static void ScanFrom(
-        RespSession session, ulong start, long wanted, KeyFilter? filter, EntryType? type, ref RespWriter writer)
+        RespSession session, ulong start, long wanted, KeyFilter? filter, RespType? type, ref RespWriter writer)
     {
         StoreEngine engine = session.Keys.Engine;
         KeyScan scan = session.BeginScan(filter, type);
@@ -400,7 +398,7 @@ internal static class KeyCommands
         }
         else if (info.Type == EntryType.Hash)
         {
-            writer.WriteBulk("listpack"u8);
+            writer.WriteBulk(RespTypes.Of(info) == RespType.Set ? "hashtable"u8 : "listpack"u8);
         }
         else
         {

@@ -76,6 +76,10 @@ internal sealed class KnownScripts
         new("sets an entry of Microsoft's IDistributedCache", 1, 4, CacheScripts.SetEntry,
             "10200f8f02f93434ccad8f1c4eec493831a88e6c",
             "893171a25337ebfb08671e83e00725299a6e29e3"),
+        new("sets a key for some seconds if it does not exist", 1, 2, CacheScripts.Add(isMilliseconds: false),
+            "1f48bc99f599ec436f59554fac670407787a8875"),
+        new("the same, for some milliseconds", 1, 2, CacheScripts.Add(isMilliseconds: true),
+            "7e6984f8bc918f6b83b4eacfc3688f8e073a538a"),
     ];
 
     /// <summary>Returns the script with a text, and remembers the text. False if the server does not know the script.</summary>

@@ -223,7 +223,7 @@ internal static class StringCommands
         }
     }
 
-    private static void WriteStored(WriteStatus status, ref RespWriter writer)
+    public static void WriteStored(WriteStatus status, ref RespWriter writer)
     {
         if (status == WriteStatus.Stored)
         {

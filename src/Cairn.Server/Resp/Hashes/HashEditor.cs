@@ -8,6 +8,8 @@ namespace Cairn.Server.Resp.Hashes;
 //   I1  A removed record keeps its place, with the start Removed, until the next hash is loaded.
 //   I2  An edit of many fields creates an index of all records that are not removed. Clients cannot predict the index's hash
 //       function. So the time per field does not grow with the hash, whatever its fields are.
+//   I3  The records of a sorted set that were loaded are in order. A changed one is removed and set again at the end, so every record from
+//       _loaded on is new. Encoding sorts the new ones and merges them with the others.
 internal sealed class HashEditor
 {
     private const int KeptBytes = 64 << 10;
@@ -21,15 +23,21 @@ internal sealed class HashEditor
     private int _used;
     private readonly List<uint> _hashes = [];
     private readonly List<(int Start, int FieldBytes, int ValueBytes)> _records = [];
+    private readonly Comparison<(int Start, int FieldBytes, int ValueBytes)> _byScore; // Created only once.
     private HashSet<int>? _index;
+    private bool _isSorted;
+    private int _loaded;
     private int _finds;
     private byte[] _encoded = [];
 
+    public HashEditor() => _byScore = CompareScores;
+
     public int Count { get; private set; }
 
-    /// <summary>Starts with the fields of a hash.</summary>
-    public void Load(HashView hash)
+    /// <summary>Starts with the fields of a hash, a set or, if <paramref name="isSorted"/> is true, a sorted set.</summary>
+    public void Load(HashView hash, bool isSorted = false)
     {
+        _isSorted = isSorted;
         _used = _finds = 0;
         _index = null;
         _hashes.Clear();
@@ -43,7 +51,7 @@ internal sealed class HashEditor
             }
         }
 
-        Count = _records.Count;
+        Count = _loaded = _records.Count;
     }
 
     /// <summary>Gets a field's value, which is valid until the next call that sets a field.</summary>
@@ -64,17 +72,22 @@ internal sealed class HashEditor
     public bool Set(ReadOnlySpan<byte> field, ReadOnlySpan<byte> value)
     {
         int index = Find(field);
-        if (index >= 0)
+        if (index >= 0 && !_isSorted)
         {
             _records[index] = Keep(field, value);
             return false;
+        }
+
+        if (index >= 0)
+        {
+            RemoveAt(index);
         }
 
         _hashes.Add(HashView.HashOf(field));
         _records.Add(Keep(field, value));
         _index?.Add(_records.Count - 1);
         Count++;
-        return true;
+        return index < 0;
     }
 
     /// <summary>Removes a field. Returns true if it existed.</summary>
@@ -86,10 +99,17 @@ internal sealed class HashEditor
             return false;
         }
 
-        _index?.Remove(index);
-        _records[index] = (Removed, 0, 0);
-        Count--;
+        RemoveAt(index);
         return true;
+    }
+
+    /// <summary>Removes loaded fields by their indexes. Nothing was set or removed before.</summary>
+    public void RemoveRange(int first, int count)
+    {
+        for (int i = first; i < first + count; i++)
+        {
+            RemoveAt(i);
+        }
     }
 
     /// <summary>Encodes the hash. The bytes are valid until the next call. Returns false if they exceed the maximum length of a
@@ -120,21 +140,17 @@ internal sealed class HashEditor
         Span<byte> ends = hashes[(Count * sizeof(uint))..];
         Span<byte> records = ends[(Count * sizeof(uint))..];
         int end = 0;
-        int i = 0;
-        for (int record = 0; record < _records.Count; record++)
+        int old = 0;
+        int added = BeginOrder();
+        for (int i = 0; i < Count; i++)
         {
+            int record = Next(ref old, ref added);
             (int start, int fieldBytes, int valueBytes) = _records[record];
-            if (start == Removed)
-            {
-                continue;
-            }
-
             BinaryPrimitives.WriteUInt32LittleEndian(records[end..], (uint)fieldBytes);
             _bytes.AsSpan(start, fieldBytes + valueBytes).CopyTo(records[(end + HashView.RecordHeaderBytes)..]);
             end += HashView.RecordHeaderBytes + fieldBytes + valueBytes;
             BinaryPrimitives.WriteUInt32LittleEndian(hashes[(i * sizeof(uint))..], _hashes[record]);
             BinaryPrimitives.WriteUInt32LittleEndian(ends[(i * sizeof(uint))..], (uint)end);
-            i++;
         }
 
         encoded = target;
@@ -159,6 +175,62 @@ internal sealed class HashEditor
         _hashes.TrimExcess();
         return bytes;
     }
+
+    private void RemoveAt(int index)
+    {
+        _index?.Remove(index);
+        _records[index] = (Removed, 0, 0);
+        Count--;
+    }
+
+    // Sorts the new records of a sorted set (I3). Returns the first of them.
+    private int BeginOrder()
+    {
+        if (!_isSorted)
+        {
+            return _loaded = _records.Count;
+        }
+
+        _index = null; // It would name other records.
+        CollectionsMarshal.AsSpan(_records)[_loaded..].Sort(_byScore);
+        for (int i = _loaded; i < _records.Count; i++)
+        {
+            _hashes[i] = HashView.HashOf(FieldOf(i));
+        }
+
+        return _loaded;
+    }
+
+    private int Next(ref int old, ref int added)
+    {
+        while (old < _loaded && _records[old].Start == Removed)
+        {
+            old++;
+        }
+
+        while (added < _records.Count && _records[added].Start == Removed)
+        {
+            added++;
+        }
+
+        bool isOld = added == _records.Count || (old < _loaded && CompareScores(_records[old], _records[added]) < 0);
+        return isOld ? old++ : added++;
+    }
+
+    // Compares records by their scores, and records of the same score by their fields. Removed records come first.
+    private int CompareScores((int Start, int FieldBytes, int ValueBytes) x, (int Start, int FieldBytes, int ValueBytes) y)
+    {
+        if (x.Start == Removed || y.Start == Removed)
+        {
+            return (x.Start == Removed ? 0 : 1) - (y.Start == Removed ? 0 : 1);
+        }
+
+        int order = ScoreOf(x).CompareTo(ScoreOf(y));
+        return order != 0 ? order : _bytes.AsSpan(x.Start, x.FieldBytes).SequenceCompareTo(_bytes.AsSpan(y.Start, y.FieldBytes));
+    }
+
+    private double ScoreOf((int Start, int FieldBytes, int ValueBytes) record) =>
+        SortedSetRange.ScoreOf(_bytes.AsSpan(record.Start + record.FieldBytes, record.ValueBytes));
 
     private int Find(ReadOnlySpan<byte> field)
     {
@@ -188,7 +260,7 @@ internal sealed class HashEditor
     private ReadOnlySpan<byte> FieldOf(int record)
     {
         (int start, int fieldBytes, _) = _records[record];
-        return _bytes.AsSpan(start, fieldBytes);
+        return start == Removed ? default : _bytes.AsSpan(start, fieldBytes);
     }
 
     private HashSet<int> MakeIndex()

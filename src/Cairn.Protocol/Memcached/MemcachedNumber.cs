@@ -22,6 +22,18 @@ internal static class MemcachedNumber
         return magnitude <= long.MaxValue;
     }
 
+    /// <summary>The first number that counts as negative: 30 days before 2^32.</summary>
+    /// <remarks>libmemcached, and so pylibmc, PHP and Django, send -1 as 4294967295. memcached cuts times to 32 bits with a sign.</remarks>
+    public const long FirstNegativeTime = (1L << 32) - (30 * 24 * 3600);
+
+    /// <summary>Reads an expiration time.</summary>
+    public static bool TryParseTime(ReadOnlySpan<byte> text, out long seconds)
+    {
+        bool isParsed = TryParseInt64(text, out seconds);
+        seconds -= seconds is >= FirstNegativeTime and <= uint.MaxValue ? 1L << 32 : 0;
+        return isParsed;
+    }
+
     public static bool TryParseUInt64(ReadOnlySpan<byte> text, out ulong value) =>
         TryParse(text, out value, out bool isNegative) && (!isNegative || value == 0);
 

@@ -69,6 +69,7 @@ internal static class QuickRequests
             !TryReadNumber(line, ref position, out long expiration) ||
             !TryReadNumber(line, ref position, out long valueBytes) ||
             flags > uint.MaxValue ||
+            expiration >= MemcachedNumber.FirstNegativeTime ||
             valueBytes > WordRequests.MaxValueBytes)
         {
             return false;

@@ -217,7 +217,7 @@ internal static class WordRequests
             return Unknown(ref request);
         }
 
-        if (!MemcachedNumber.TryParseInt64(tokens[1], out long expiration))
+        if (!MemcachedNumber.TryParseTime(tokens[1], out long expiration))
         {
             return Malformed(ref request, MemcachedError.InvalidExpiration);
         }
@@ -235,7 +235,7 @@ internal static class WordRequests
         ulong version = 0;
         if (!TryReadKey(tokens, ref request) ||
             !MemcachedNumber.TryParseUInt32(tokens[2], out uint flags) ||
-            !MemcachedNumber.TryParseInt64(tokens[3], out long expiration) ||
+            !MemcachedNumber.TryParseTime(tokens[3], out long expiration) ||
             !MemcachedNumber.TryParseInt64(tokens[4], out long valueBytes) ||
             (request.Command == MemcachedCommand.Cas && !MemcachedNumber.TryParseUInt64(tokens[5], out version)) ||
             valueBytes is < 0 or > MaxValueBytes)
@@ -298,7 +298,7 @@ internal static class WordRequests
             return Malformed(ref request, MemcachedError.BadCommandLineFormat);
         }
 
-        if (!MemcachedNumber.TryParseInt64(tokens[2], out long expiration))
+        if (!MemcachedNumber.TryParseTime(tokens[2], out long expiration))
         {
             return Malformed(ref request, MemcachedError.InvalidExpiration);
         }
@@ -510,12 +510,12 @@ internal static class WordRequests
                 return IsBase64(tokens[1]) ? MemcachedError.None : MemcachedError.BadBase64Key;
 
             case MemcachedMetaFlags.TimeToLive:
-                bool isTime = MemcachedNumber.TryParseInt64(argument, out seconds);
+                bool isTime = MemcachedNumber.TryParseTime(argument, out seconds);
                 request.ExpirationSeconds = seconds;
                 return isTime ? MemcachedError.None : MemcachedError.BadToken;
 
             case MemcachedMetaFlags.Vivify:
-                bool isVivifyTime = MemcachedNumber.TryParseInt64(argument, out seconds);
+                bool isVivifyTime = MemcachedNumber.TryParseTime(argument, out seconds);
                 request.VivifySeconds = seconds;
                 return isVivifyTime ? MemcachedError.None : MemcachedError.BadToken;
 

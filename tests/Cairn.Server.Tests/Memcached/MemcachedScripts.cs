@@ -16,6 +16,7 @@ internal static class MemcachedScripts
         "set a 0 b 1\n1\n",
         "set a 0 0 b\n1\n",
         "set a 0 0 1 x\n1\nset a 0 0 1 x y\n1\n",
+        "set a 0 0 1\n1\nset a 0 4294967295 1\n1\nget a\nset b 0 0 1\n1\ntouch b 4294967295\nget b\nset c 0 0 1\n1\nmg c T4294967295 v\nget c\nms d 1 T4294967000\n1\nmg d v\ngat 4294967295 a\nmg e N4294967295 v\nget e\n",
         "set a -1 0 1\n1\nset a 4294967295 0 1\n1\nget a\n",
         "  set  a  0  0  1  \n1\nget   a   b  \n",
         "get\tset\n\t\n",

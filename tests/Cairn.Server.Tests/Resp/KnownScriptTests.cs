@@ -59,6 +59,8 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         local count = 0
         for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] then redis.pcall("del", key) count = count + 1 end end return count
         """,
+        "local exists = redis.call('EXISTS', KEYS[1]) if (exists == 1) then return redis.call('INCRBY', KEYS[1], ARGV[1]) else return false end",
+        "return redis.call('INCRBY', KEYS[1], ARGV[1])",
         .. new[] { "setex", "psetex" }.Select(set => $"return redis.call('exists',KEYS[1])<1 and redis.call('{set}',KEYS[1],ARGV[2],ARGV[1])"),
         .. new[] { "HSET", "HMSET" }.Select(set =>
             $"redis.call('{set}', KEYS[1], 'absexp', ARGV[1], 'sldexp', ARGV[2], 'data', ARGV[4]) if ARGV[3] ~= '-1' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end return 1"),
@@ -185,6 +187,7 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
             ["SET", "k", "token", "PX", "40000"], Evaluate(time: "x"), Evaluate(time: "-1"), ["GET", "k"], Evaluate(time: "9223372036854775807"), ["TTL", "k"],
             ["DEL", "k"], ["HSET", "k", "f", "v"], Evaluate(), ["DEL", "k"],
             two, ["MGET", "k", "l"], ["SET", "l", "other"], two, ["MGET", "k", "l"], ["MSET", "k", "token", "l", "token"], two, ["MGET", "k", "l"], ["TTL", "l"],
+            ["SET", "k", "7"], ["EVAL", text, "1", "k", "5", "50000"], ["GET", "k"], ["EVAL", text, "1", "none", "5", "50000"], ["MGET", "k", "none"], ["DEL", "k", "none"],
             ["MULTI"], Evaluate(), ["GET", "k"], ["EXEC"],
             ["DEL", "k"], ["EVAL", text, "1", "k", "token", "50000", "100", "data"], ["TYPE", "k"], ["TTL", "k"],
             ["SCRIPT", "EXISTS", Sha1(text), Sha1(text).ToUpperInvariant(), Sha1("return 1"), "x"],

@@ -34,6 +34,19 @@ internal static class CacheScripts
         }
     };
 
+    /// <summary>Creates the handler of the scripts by which django-redis adds ARGV[1] to the number at KEYS[1].</summary>
+    public static ScriptHandler Increment(bool createsKey) => (RespSession session, scoped in ScriptCall call, ref RespWriter writer) =>
+    {
+        if (createsKey || session.Keys.TryGetInfo(call.Key(1), out _))
+        {
+            CounterCommands.IncrBy(session, call.Key(1), call.Argument(1), ref writer);
+        }
+        else
+        {
+            writer.WriteNull(); // As Lua's false.
+        }
+    };
+
     /// <summary>Sets an entry of Microsoft's IDistributedCache for Redis, as its versions before 9 do: sets the fields absexp, sldexp and
     /// data of the hash KEYS[1] to ARGV[1], ARGV[2] and ARGV[4]. Unless ARGV[3] is -1, the hash expires after ARGV[3] seconds.</summary>
     public static void SetEntry(RespSession session, scoped in ScriptCall call, ref RespWriter writer)

@@ -14,7 +14,7 @@ internal static class CounterCommands
     [
         Make("incr", 2, (session, scoped in arguments, ref writer) => Add(session, arguments[1], 1, ref writer)),
         Make("decr", 2, (session, scoped in arguments, ref writer) => Add(session, arguments[1], -1, ref writer)),
-        Make("incrby", 3, IncrBy),
+        Make("incrby", 3, (session, scoped in arguments, ref writer) => IncrBy(session, arguments[1], arguments[2], ref writer)),
         Make("decrby", 3, DecrBy),
         Make("incrbyfloat", 3, IncrByFloat),
     ];
@@ -24,11 +24,12 @@ internal static class CounterCommands
         Name = name, Arity = arity, Flags = Flags, Group = "string", Handler = handler, FirstKey = 1, LastKey = 1, KeyStep = 1,
     };
 
-    private static void IncrBy(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    /// <summary>Adds a number, as text, to the number at a key. Replies with the sum.</summary>
+    public static void IncrBy(RespSession session, ReadOnlySpan<byte> key, ReadOnlySpan<byte> increment, ref RespWriter writer)
     {
-        if (Text.TryParse(arguments[2], out long delta))
+        if (Text.TryParse(increment, out long delta))
         {
-            Add(session, arguments[1], delta, ref writer);
+            Add(session, key, delta, ref writer);
         }
         else
         {

@@ -80,6 +80,10 @@ internal sealed class KnownScripts
             "1f48bc99f599ec436f59554fac670407787a8875"),
         new("the same, for some milliseconds", 1, 2, CacheScripts.Add(isMilliseconds: true),
             "7e6984f8bc918f6b83b4eacfc3688f8e073a538a"),
+        new("adds to a number if the key exists", 1, 1, CacheScripts.Increment(createsKey: false),
+            "3e98156055036a45a2bb39d6a49728f0f36050e1"),
+        new("adds to a number", 1, 1, CacheScripts.Increment(createsKey: true),
+            "8c8862e0a6ee53fb72c78fdf3f7a8f87d0f56836"),
     ];
 
     /// <summary>Returns the script with a text, and remembers the text. False if the server does not know the script.</summary>

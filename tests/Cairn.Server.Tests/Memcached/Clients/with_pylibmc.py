@@ -38,6 +38,7 @@ for behaviors in [{}, {"no_block": True, "tcp_nodelay": True}, {"cas": True}, {"
     show("delete", [client.delete("k1"), client.delete("k1")])
     show("delete_multi", client.delete_multi(["k2", "k3"]))
     show("expired", [client.set("gone", "x", time=1 << 29), client.get("gone")])
+    show("expired before", [client.set("gone", "x", time=-1), client.get("gone")])
     show("touch", [client.touch("k4", 100), client.touch("nothing", 1)])
     show("largest", [client.set("large", b"x" * 1040000), len(client.get("large"))])
     show_error("too large", lambda: client.set("large", b"\0" * 1100000))

@@ -130,7 +130,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
     [InlineData(2, "A")]
     public async Task Commands_send_the_events_of_redis_in_its_order(int protocol, string letters)
     {
-        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000");
+        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000", "--zset-max-listpack-value", "100000");
         await using StoreServer cairn = await StoreServer.StartAsync();
         byte[] requests = Encoding.Latin1.GetBytes(Script.ReplaceLineEndings("\r\n") + "\r\n");
 
@@ -144,7 +144,7 @@ public class KeyspaceEventComparisonTests(ITestOutputHelper output)
     [MemberData(nameof(Parts))]
     public async Task Random_commands_send_the_events_of_redis_in_its_order(int part)
     {
-        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000");
+        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000", "--zset-max-listpack-value", "100000");
         await using StoreServer cairn = await StoreServer.StartAsync();
         var run = new SeededRun(output, part);
 

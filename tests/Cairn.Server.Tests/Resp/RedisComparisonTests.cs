@@ -13,7 +13,7 @@ public class RedisComparisonTests
     [RequiresToolFact("redis-server")]
     public async Task Scripts_get_the_replies_of_redis_in_both_protocols()
     {
-        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000"); // Otherwise long fields lose their order.
+        using var redis = RedisProcess.Start("--hash-max-listpack-value", "100000", "--zset-max-listpack-value", "100000"); // Otherwise long fields lose their order.
         await using StoreServer cairn = await StoreServer.StartAsync();
 
         var differences = new List<string>();

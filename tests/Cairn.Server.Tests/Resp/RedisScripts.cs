@@ -734,6 +734,8 @@ internal static partial class RedisScripts
         ZREVRANGE z 0 1 BYSCORE
         ZRANGEBYSCORE z -inf +inf
         ZRANGEBYSCORE z (1 3 WITHSCORES LIMIT 1 1
+        ZRANGEBYSCORE z " 1" "( 3"
+        ZRANGEBYSCORE z "" "1 "
         ZRANGEBYSCORE z 1 3 LIMIT 1
         ZRANGEBYSCORE z x 3
         ZRANGEBYSCORE z nan 3

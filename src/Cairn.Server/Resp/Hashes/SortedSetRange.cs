@@ -91,11 +91,11 @@ internal struct SortedSetRange
         return low;
     }
 
-    // An empty limit is 0, as in Redis.
+    // White space may precede a limit, and an empty one is 0, as for strtod of C.
     private static bool TryParseLimit(ReadOnlySpan<byte> text, out double limit, out bool isExcluded)
     {
         isExcluded = text.StartsWith("("u8);
-        text = isExcluded ? text[1..] : text;
+        text = (isExcluded ? text[1..] : text).TrimStart(" \t\n\v\f\r"u8);
         limit = 0;
         return text.IsEmpty || (DoubleText.TryParse(text, out limit) && !double.IsNaN(limit));
     }

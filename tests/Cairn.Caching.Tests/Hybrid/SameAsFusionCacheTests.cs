@@ -1,7 +1,13 @@
+using System.Collections.Concurrent;
 using System.Reflection;
+using System.Text.Json;
 using System.Text.RegularExpressions;
+using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
+using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.Options;
 using ZiggyCreatures.Caching.Fusion;
+using ZiggyCreatures.Caching.Fusion.Serialization;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
@@ -11,6 +17,7 @@ namespace Cairn.Caching.Tests.Hybrid;
 /// </summary>
 public sealed partial class SameAsFusionCacheTests
 {
+    private static readonly TimeSpan Brief = TimeSpan.FromMilliseconds(20);
     private static readonly TimeSpan Long = TimeSpan.FromHours(1);
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
 
@@ -184,6 +191,58 @@ public sealed partial class SameAsFusionCacheTests
                 return $"{value} {seen}";
             },
             "value True v1"),
+        ["after a failure the expired value serves without another attempt"] = (
+            async cache =>
+            {
+                int attempts = 0;
+                FusionCacheEntryOptions options = FusionFailSafe().SetFailSafe(isEnabled: true, Long, throttleDuration: Long);
+                await cache.SetAsync("key", "old", options);
+                await cache.ExpireAsync("key");
+                string? first = await cache.GetOrSetAsync<string>("key", (_, _) => Task.FromResult(Fail(ref attempts)), options);
+                return $"{first} {await cache.GetOrSetAsync<string>("key", (_, _) => Task.FromResult(Fail(ref attempts)), options)} {attempts}";
+            },
+            async cache =>
+            {
+                int attempts = 0;
+                CairnEntryOptions options = FailSafe() with { FailSafeThrottle = Long };
+                await cache.SetAsync("key", "old", options);
+                await cache.ExpireAsync("key");
+                string first = await cache.GetOrCreateAsync<string>("key", (_, _) => new ValueTask<string>(Fail(ref attempts)), options);
+                return $"{first} {await cache.GetOrCreateAsync<string>("key", (_, _) => new ValueTask<string>(Fail(ref attempts)), options)} {attempts}";
+            },
+            "old old 1"),
+        ["a hit refreshes the value in the background after a part of its life"] = (
+            async cache =>
+            {
+                var options = new FusionCacheEntryOptions(Long) { EagerRefreshThreshold = 1e-5f }; // 36 ms.
+                await cache.SetAsync("key", "old", options);
+                await Eventually.TrueAsync(async () => await cache.GetOrSetAsync("key", _ => Task.FromResult("new"), options) == "new", "the refresh");
+                return (await cache.TryGetAsync<string>("key")).Value;
+            },
+            async cache =>
+            {
+                var options = new CairnEntryOptions { Expiration = Long, EagerRefreshThreshold = 1e-5 };
+                await cache.SetAsync("key", "old", options);
+                await Eventually.TrueAsync(async () => await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), options) == "new", "the refresh");
+                return (await cache.GetAsync<string>("key")).Value;
+            },
+            "new"),
+        ["a call can leave out the first level"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "set", new FusionCacheEntryOptions(Long).SetSkipMemoryCacheWrite());
+                bool isWritten = (await cache.TryGetAsync<string>("key")).HasValue;
+                await cache.SetAsync("key", "set");
+                return $"{isWritten} {(await cache.TryGetAsync<string>("key", new FusionCacheEntryOptions(Long).SetSkipMemoryCacheRead())).HasValue}";
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "set", new CairnEntryOptions { Flags = HybridCacheEntryFlags.DisableLocalCacheWrite });
+                bool isWritten = (await cache.GetAsync<string>("key")).IsFound;
+                await cache.SetAsync("key", "set");
+                return $"{isWritten} {(await cache.GetAsync<string>("key", new CairnEntryOptions { Flags = HybridCacheEntryFlags.DisableLocalCacheRead })).IsFound}";
+            },
+            "False False"),
         ["a tag removes the values that carry it"] = (
             async cache =>
             {
@@ -230,6 +289,31 @@ public sealed partial class SameAsFusionCacheTests
     }
 
     [Fact]
+    public async Task Each_level_has_its_duration_and_only_here_jitter_reaches_the_second()
+    {
+        var theirLevel = new RecordingCache();
+        using var theirs = new FusionCache(new FusionCacheOptions());
+        theirs.SetupDistributedCache(theirLevel, new TextSerializer());
+        var ourLevel = new RecordingCache();
+        await using CairnHybridCache ours = CairnHybridCache.Create(new CairnHybridCacheOptions { DistributedCache = ourLevel });
+        var theirOptions = new FusionCacheEntryOptions { MemoryCacheDuration = Brief, DistributedCacheDuration = Long, JitterMaxDuration = Long };
+        var ourOptions = new CairnEntryOptions { LocalCacheExpiration = Brief, Expiration = Long, Jitter = Long };
+
+        for (int i = 0; i < 20; i++)
+        {
+            await theirs.SetAsync($"key{i}", "value", theirOptions);
+            await ours.SetAsync($"key{i}", "value", ourOptions);
+        }
+
+        Assert.All(theirLevel.Lives.Values, life => Assert.InRange(life, Long - LongestWait, Long));
+        TimeSpan[] lives = [.. ourLevel.Lives.Where(life => life.Key.Contains("key", StringComparison.Ordinal)).Select(life => life.Value)];
+        Assert.All(lives, life => Assert.InRange(life, Long - LongestWait, 2 * Long));
+        Assert.True(lives.Distinct().Count() > 10, "The lives do not differ.");
+        await Eventually.TrueAsync(async () => await IsReadAgainAsync(theirLevel, () => theirs.GetOrDefaultAsync<string>("key1").AsTask()), "the first level of FusionCache");
+        await Eventually.TrueAsync(async () => await IsReadAgainAsync(ourLevel, async () => (await ours.GetAsync<string>("key1")).Value), "the first level");
+    }
+
+    [Fact]
     public async Task Mutable_value_is_a_copy_for_each_reader_without_an_option()
     {
         using var theirs = new FusionCache(new FusionCacheOptions());
@@ -265,6 +349,12 @@ public sealed partial class SameAsFusionCacheTests
 
     private static CairnEntryOptions FailSafe() => new() { Expiration = Long, FailSafe = Long };
 
+    private static string Fail(ref int attempts)
+    {
+        attempts++;
+        throw new IOException("away");
+    }
+
     private static async Task<string> MadeAsync(TaskCompletionSource go)
     {
         await go.Task.WaitAsync(LongestWait);
@@ -297,9 +387,65 @@ public sealed partial class SameAsFusionCacheTests
     private static HashSet<string> NamesIn(string cell) =>
         [.. Code().Matches(cell).SelectMany(code => Member().Matches(code.Value)).Select(match => match.Value)];
 
+    private static async Task<bool> IsReadAgainAsync(RecordingCache level, Func<Task<string?>> read)
+    {
+        int before = level.Reads;
+        return await read() == "value" && level.Reads > before;
+    }
+
     [GeneratedRegex("`[^`]+`")]
     private static partial Regex Code();
 
     [GeneratedRegex(@"\b[A-Z]\w+(?=\b)")]
     private static partial Regex Member();
+
+    // Records how long entries live, and counts reads.
+    private sealed class RecordingCache : IDistributedCache
+    {
+        private readonly MemoryDistributedCache _inner = new(Options.Create(new MemoryDistributedCacheOptions()));
+        private int _reads;
+
+        public ConcurrentDictionary<string, TimeSpan> Lives { get; } = new(StringComparer.Ordinal);
+
+        public int Reads => Volatile.Read(ref _reads);
+
+        public byte[]? Get(string key)
+        {
+            Interlocked.Increment(ref _reads);
+            return _inner.Get(key);
+        }
+
+        public Task<byte[]?> GetAsync(string key, CancellationToken token = default) => Task.FromResult(Get(key));
+
+        public void Set(string key, byte[] value, DistributedCacheEntryOptions options)
+        {
+            Lives[key] = options.AbsoluteExpirationRelativeToNow ?? (options.AbsoluteExpiration!.Value - DateTimeOffset.UtcNow);
+            _inner.Set(key, value, options);
+        }
+
+        public Task SetAsync(string key, byte[] value, DistributedCacheEntryOptions options, CancellationToken token = default)
+        {
+            Set(key, value, options);
+            return Task.CompletedTask;
+        }
+
+        public void Refresh(string key) => _inner.Refresh(key);
+
+        public Task RefreshAsync(string key, CancellationToken token = default) => _inner.RefreshAsync(key, token);
+
+        public void Remove(string key) => _inner.Remove(key);
+
+        public Task RemoveAsync(string key, CancellationToken token = default) => _inner.RemoveAsync(key, token);
+    }
+
+    private sealed class TextSerializer : IFusionCacheSerializer
+    {
+        public byte[] Serialize<T>(T? obj) => JsonSerializer.SerializeToUtf8Bytes(obj);
+
+        public T? Deserialize<T>(byte[] data) => JsonSerializer.Deserialize<T>(data);
+
+        public ValueTask<byte[]> SerializeAsync<T>(T? obj, CancellationToken token = default) => new(Serialize(obj));
+
+        public ValueTask<T?> DeserializeAsync<T>(byte[] data, CancellationToken token = default) => new(Deserialize<T>(data));
+    }
 }

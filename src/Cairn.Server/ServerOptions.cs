@@ -47,6 +47,16 @@ public sealed record ServerOptions
     /// </summary>
     public bool EvictsEntries { get; init; } = true;
 
+    /// <summary>
+    /// Gets the prefixes of pinned keys: the server keeps their entries until they are removed, replaced or expired. They are in the kept
+    /// collection <c>pinned</c> of the store, so entries that were stored before their prefix was given are not found. At most 64. Default: none.
+    /// </summary>
+    public IReadOnlyList<string> PinnedPrefixes { get; init; } = [];
+
+    /// <summary>Gets the maximum number of bytes of pinned entries, at most half of the store's file. A write that would exceed it is an error.
+    /// Default 0: a quarter of the file.</summary>
+    public long PinnedBytes { get; init; }
+
     /// <summary>Gets the addresses for memcached's protocol; null for none. Default 127.0.0.1:11211.</summary>
     public string? Memcached { get; init; } = "127.0.0.1:11211";
 

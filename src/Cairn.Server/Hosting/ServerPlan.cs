@@ -1,8 +1,10 @@
 using Cairn.Messages;
+using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
 using Cairn.Server.Notifications;
+using Cairn.Server.Pinning;
 using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
 
@@ -170,6 +172,19 @@ internal sealed class ServerPlan
         if (options.MemcachedPrefixDelimiter is <= ' ' or > '~')
         {
             throw new ServerException("The prefix of a key ends at an ASCII character that keys can have.");
+        }
+
+        if (options.PinnedPrefixes.Count > PinnedKeys.MaxPrefixes
+            || options.PinnedPrefixes.Any(prefix => prefix.Length is 0 or > MemcachedReader.MaxKeyBytes || prefix.Any(char.IsWhiteSpace)))
+        {
+            throw new ServerException(
+                $"There are at most {PinnedKeys.MaxPrefixes} prefixes of pinned keys, each of 1 to {MemcachedReader.MaxKeyBytes} characters without spaces.");
+        }
+
+        if (options.PinnedBytes < 0)
+        {
+            throw new ArgumentOutOfRangeException(
+                nameof(options), options.PinnedBytes, $"{nameof(ServerOptions)}.{nameof(ServerOptions.PinnedBytes)} must not be negative.");
         }
 
         if (options.Backlog is < 1 or > 1_000_000)

@@ -2,6 +2,7 @@ using Cairn.Server.Connections;
 using Cairn.Server.Exposition;
 using Cairn.Server.Memcached;
 using Cairn.Server.Metrics;
+using Cairn.Server.Pinning;
 using Cairn.Server.Resp;
 
 namespace Cairn.Server.Hosting;
@@ -26,7 +27,8 @@ internal sealed class ServerProtocols : IDisposable
         {
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
         };
-        _resp = new RespServer(store) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
+        PinnedKeys pinned = PinnedKeys.Open(store, options.PinnedPrefixes, options.PinnedBytes);
+        _resp = new RespServer(store, pinned: pinned) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
         _resp.Events.Classes = plan.Events;
         Resp = new RespSessionFactory(_resp);
         _memcached = new MemcachedSessions(store, new MemcachedOptions
@@ -47,6 +49,7 @@ internal sealed class ServerProtocols : IDisposable
             Server = _info,
             Metrics = Metrics,
             Events = _resp.Events,
+            Pinned = pinned,
         });
     }
 

@@ -36,8 +36,7 @@ internal sealed unsafe partial class BinarySession
                 ahead.IsPlaced = !request.Key.IsEmpty;
                 if (ahead.IsPlaced)
                 {
-                    ahead.Place = _engine.Memory.Place(
-                        _engine.Memory.HashKey(bytes + position + request.Key.Offset, request.Key.Length, 0));
+                    ahead.Place = _pinned.PlaceOf(_engine, bytes + position + request.Key.Offset, request.Key.Length);
                     if (isSampled)
                     {
                         _recorder.Keys.Add(input.Slice(position + request.Key.Offset, request.Key.Length));
@@ -73,6 +72,6 @@ internal sealed unsafe partial class BinarySession
             }
         }
 
-        return keyLength == 0 ? default : _engine.Memory.Place(_engine.Memory.HashKey(key, keyLength, 0));
+        return keyLength == 0 ? default : _pinned.PlaceOf(_engine, key, keyLength);
     }
 }

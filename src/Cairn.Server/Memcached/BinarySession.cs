@@ -15,6 +15,7 @@ using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
+using Cairn.Server.Pinning;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
@@ -27,6 +28,7 @@ internal sealed unsafe partial class BinarySession : Session
     private readonly EntryCommands _entries;
     private readonly RequestRecorder _recorder;
     private readonly StoreEngine _engine;
+    private readonly PinnedKeys _pinned;
     private LongValue _longValue; // I1
     private long _skipBytes;
     private bool _isResumed;
@@ -40,6 +42,7 @@ internal sealed unsafe partial class BinarySession : Session
         _longValue = new LongValue(connection);
         _recorder = sessions.Options.Metrics.OfThisThread;
         _engine = sessions.Store.Engine;
+        _pinned = sessions.Options.Pinned;
         _isAuthenticated = sessions.Options.Credentials is null;
     }
 
@@ -113,7 +116,7 @@ internal sealed unsafe partial class BinarySession : Session
         {
             byte* key = bytes + request.Key.Offset;
             KeyPlacement place = PlaceOf(position, key, request.Key.Length);
-            isDone = Dispatch(input, request, new KeyRef(key, request.Key.Length, 0, place), output);
+            isDone = Dispatch(input, request, _pinned.At(key, request.Key.Length, place), output);
         }
 
         if (_recorder.IsSlow(watched, out TimeSpan duration))
@@ -395,7 +398,7 @@ internal sealed unsafe partial class BinarySession : Session
         {
             fixed (byte* key = request.Key.Of(input))
             {
-                _entries.RefuseTooLarge(_engine.Place(key, request.Key.Length, 0), removesOld: request.Command == MemcachedCommand.Set);
+                _entries.RefuseTooLarge(_pinned.Place(_engine, key, request.Key.Length), removesOld: request.Command == MemcachedCommand.Set);
             }
         }
 

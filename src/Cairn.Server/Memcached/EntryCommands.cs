@@ -184,10 +184,11 @@ internal sealed unsafe partial class EntryCommands
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void CountGet(byte* key, int keyLength, in KeyPlacement place, bool isHit, bool isTouch = false)
     {
-        NoteGet(new KeyRef(key, keyLength, 0, place));
+        KeyRef name = _sessions.Options.Pinned.At(key, keyLength, place);
+        NoteGet(name);
         if (!isHit)
         {
-            OnGetMiss(new KeyRef(key, keyLength, 0, place));
+            OnGetMiss(name);
         }
 
         if (!isTouch)

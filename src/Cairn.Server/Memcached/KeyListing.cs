@@ -26,7 +26,7 @@ internal struct KeyListing
         int partition = 0;
         EntryVisitor visitor = (ReadOnlySpan<byte> key, in EntryInfo info, uint collection) =>
         {
-            if (collection == 0 && info.Type == EntryType.Value && key.Length <= MemcachedReader.MaxKeyBytes)
+            if (sessions.Options.Pinned.Shows(collection) && info.Type == EntryType.Value && key.Length <= MemcachedReader.MaxKeyBytes)
             {
                 Write(sessions, key, info, partition, isMgdump, output);
             }

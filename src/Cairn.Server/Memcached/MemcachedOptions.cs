@@ -1,5 +1,6 @@
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
+using Cairn.Server.Pinning;
 
 namespace Cairn.Server.Memcached;
 
@@ -58,6 +59,9 @@ internal sealed record MemcachedOptions
 
     /// <summary>Gets the receiver of the changes of keys. Default: none.</summary>
     public KeyspaceEvents Events { get; init; } = KeyspaceEvents.Off;
+
+    /// <summary>Gets the keys whose entries are kept. Default: none.</summary>
+    public PinnedKeys Pinned { get; init; } = PinnedKeys.None;
 
     /// <summary>Gets the information about the server that <c>stats</c> reports.</summary>
     public MemcachedServerInfo Server { get; init; } = new();

@@ -140,7 +140,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         if (atMs <= now)
         {
             Volatile.Write(ref _flushAtMs, long.MaxValue);
-            Store.DefaultCollection.Clear();
+            Options.Pinned.Clear(Store);
             return;
         }
 
@@ -167,7 +167,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         {
             try
             {
-                Store.DefaultCollection.Clear();
+                Options.Pinned.Clear(Store);
             }
             catch (ObjectDisposedException)
             {

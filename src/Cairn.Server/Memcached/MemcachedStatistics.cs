@@ -158,6 +158,9 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("direct_reclaims", "0"),
             ("lru_bumps_dropped", "0"),
             ("cairn_version", s_productVersion),
+            .. sessions.Options.Pinned.StatisticsIn(store) is { } pinned
+                ? new[] { ("pinned_items", Text(pinned.Entries)), ("pinned_bytes", Text(pinned.Bytes)), ("limit_pinned_bytes", Text(pinned.BudgetBytes)) }
+                : [],
         ];
     }
 

@@ -49,8 +49,7 @@ internal sealed unsafe partial class TextSession
                 ahead.IsPlaced = !ahead.Request.Key.IsEmpty && !ahead.Request.IsBase64Key;
                 if (ahead.IsPlaced)
                 {
-                    ahead.Place = _engine.Memory.Place(
-                        _engine.Memory.HashKey(bytes + position + ahead.Request.Key.Offset, ahead.Request.Key.Length, 0));
+                    ahead.Place = _pinned.PlaceOf(_engine, bytes + position + ahead.Request.Key.Offset, ahead.Request.Key.Length);
                     if (isSampled)
                     {
                         _recorder.Keys.Add(input.Slice(position + ahead.Request.Key.Offset, ahead.Request.Key.Length));

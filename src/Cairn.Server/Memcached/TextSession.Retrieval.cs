@@ -38,7 +38,7 @@ internal sealed unsafe partial class TextSession
             {
                 bool withVersion = request.Command == MemcachedCommand.Gets;
                 byte* key = bytes + request.Key.Offset;
-                KeyPlacement place = _isPlaced ? _place : _engine.Memory.Place(_engine.Memory.HashKey(key, request.Key.Length, 0));
+                KeyPlacement place = _isPlaced ? _place : _pinned.PlaceOf(_engine, key, request.Key.Length);
                 ReadResult result = WriteValue(key, request.Key.Length, place, withVersion, output);
                 if (result == ReadResult.Waiting)
                 {
@@ -136,7 +136,7 @@ internal sealed unsafe partial class TextSession
             KeyRun* key = keys + count++;
             key->Offset = position;
             key->Length = length;
-            key->Place = _engine.Memory.Place(_engine.Memory.HashKey(bytes + position, length, 0));
+            key->Place = _pinned.PlaceOf(_engine, bytes + position, length);
             position += length;
         }
 
@@ -177,7 +177,7 @@ internal sealed unsafe partial class TextSession
     {
         var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
         ReadResult result = _entries.Read(
-            new KeyRef(key, keyLength, 0, place), output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
+            _pinned.At(key, keyLength, place), output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
         WriteFound(result, room, key, keyLength, place, frame.HeadBytes, info, withVersion, output);
         return result;
     }
@@ -186,7 +186,7 @@ internal sealed unsafe partial class TextSession
     {
         var frame = new ReplyFrame(6 + keyLength + _likelyTailBytes, MaxTailBytes);
         ReadResult result = _entries.TouchAndRead(
-            new KeyRef(key, keyLength, 0, place), seconds, output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
+            _pinned.At(key, keyLength, place), seconds, output, frame, ref _longValue, out Span<byte> room, out EntryInfo info);
         WriteFound(result, room, key, keyLength, place, frame.HeadBytes, info, withVersion, output);
         return result;
     }

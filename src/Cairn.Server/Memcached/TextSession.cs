@@ -12,6 +12,7 @@ using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
+using Cairn.Server.Pinning;
 using Cairn.Storage;
 
 namespace Cairn.Server.Memcached;
@@ -24,6 +25,7 @@ internal sealed unsafe partial class TextSession : Session
     private readonly EntryCommands _entries;
     private readonly RequestRecorder _recorder;
     private readonly StoreEngine _engine;
+    private readonly PinnedKeys _pinned;
     private bool _isAuthenticated;
     private bool _isReplaced; // By the session of a watcher.
     private MemcachedCommand _command; // The present command, for the count of errors.
@@ -40,6 +42,7 @@ internal sealed unsafe partial class TextSession : Session
         _entries = entries;
         _recorder = sessions.Options.Metrics.OfThisThread;
         _engine = sessions.Store.Engine;
+        _pinned = sessions.Options.Pinned;
         _isAuthenticated = sessions.Options.Credentials is null;
     }
 
@@ -271,7 +274,7 @@ internal sealed unsafe partial class TextSession : Session
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private KeyRef KeyOf(byte* key, int length) => _isPlaced ? new KeyRef(key, length, 0, _place) : _engine.Place(key, length, 0);
+    private KeyRef KeyOf(byte* key, int length) => _isPlaced ? _pinned.At(key, length, _place) : _pinned.Place(_engine, key, length);
 
     private bool IsTooLarge(in MemcachedRequest request) =>
         _entries.IsTooLarge(request.Key.Length, request.Value.Length, request.ClientFlags);

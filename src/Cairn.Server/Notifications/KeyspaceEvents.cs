@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Eviction;
 using Cairn.Keys;
+using Cairn.Server.Pinning;
 
 namespace Cairn.Server.Notifications;
 
@@ -21,9 +22,9 @@ internal delegate void EvictionHandler(ReadOnlySpan<byte> key);
 //   I4  At most MostWaiting departures wait, with keys of at most MostWaitingBytes. Further ones are discarded and counted, because a
 //       departure cannot wait for its receivers.
 //
-// Only keys of collection 0 have events, because clients see no others. Changes by other processes are known by hash only, so they have
+// Only keys that clients see have events: those of collection 0, and pinned ones. Changes by other processes are known by hash only, so they have
 // no events.
-internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) : IEntryObserver, IThreadPoolWorkItem
+internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, PinnedKeys? pinned = null) : IEntryObserver, IThreadPoolWorkItem
 {
     /// <summary>The maximum number of departures that wait to be sent.</summary>
     public const int MostWaiting = 65_536;
@@ -129,7 +130,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel) 
     void IEntryObserver.OnDeparted(ReadOnlySpan<byte> key, uint collection, EntryDeparture departure)
     {
         EventClasses type = departure == EntryDeparture.Expired ? EventClasses.Expired : EventClasses.Evicted;
-        if (collection == 0 && (IsSent(type) || (type == EventClasses.Evicted && _evictions is not null)))
+        if ((pinned ?? PinnedKeys.None).Shows(collection) && (IsSent(type) || (type == EventClasses.Evicted && _evictions is not null)))
         {
             AddWaiting(key, type);
         }

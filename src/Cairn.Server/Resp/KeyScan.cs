@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using Cairn.Engine;
 using Cairn.Protocol;
+using Cairn.Server.Pinning;
 using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
@@ -21,6 +22,7 @@ internal sealed class KeyScan
     private int _used;
     private int _written;
     private byte[] _prefix = [];
+    private PinnedKeys _pinned = PinnedKeys.None;
     private KeyFilter? _filter;
     private RespType? _type;
     private int _bytesAfterStar;
@@ -50,8 +52,9 @@ internal sealed class KeyScan
     /// <summary>Gets the length in bytes of its buffer.</summary>
     public int HeldBytes => _bytes.Length;
 
-    public void Begin(byte[] prefix, KeyFilter? filter, RespType? type)
+    public void Begin(byte[] prefix, PinnedKeys pinned, KeyFilter? filter, RespType? type)
     {
+        _pinned = pinned;
         _prefix = prefix;
         _filter = filter;
         _type = type;
@@ -109,7 +112,7 @@ internal sealed class KeyScan
     private void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
     {
         Seen++;
-        if (collection != 0 || !key.StartsWith(_prefix) || (_type is { } type && type != RespTypes.Of(info)))
+        if (!_pinned.Shows(collection) || !key.StartsWith(_prefix) || (_type is { } type && type != RespTypes.Of(info)))
         {
             return;
         }

@@ -5,13 +5,14 @@ using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Server.Notifications;
+using Cairn.Server.Pinning;
 using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
 // The store's keys as commands see them: values and hashes in one name space. Each worker has its own instance, because of the buffer
 // into which it reads values in order to change them. Replies are copied directly from the store.
-internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
+internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, PinnedKeys pinned)
 {
     /// <summary>The maximum length of a key in bytes.</summary>
     public const int MaxKeyBytes = 65_536;
@@ -24,6 +25,9 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     private long _longBytes;
 
     public CairnStore Store => store;
+
+    /// <summary>Gets the keys whose entries are kept.</summary>
+    public PinnedKeys Pinned => pinned;
 
     public StoreEngine Engine => _engine;
 
@@ -62,7 +66,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
+            return pinned.PlaceOf(_engine, bytes, key.Length);
         }
     }
 
@@ -83,7 +87,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
+            KeyPlacement place = pinned.PlaceOf(_engine, bytes, key.Length);
             int length = _engine.TryGetPlain(
                 new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out _);
             Hits += ~(length >> 31) & 1; // The slow path counts everything else.
@@ -102,7 +106,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
 
         fixed (byte* bytes = key)
         {
-            KeyPlacement place = _engine.Memory.Place(_engine.Memory.HashKey(bytes, key.Length, 0));
+            KeyPlacement place = pinned.PlaceOf(_engine, bytes, key.Length);
             return _engine.TryReplacePlain(
                 new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(value), value.Length);
         }
@@ -113,7 +117,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            KeyRef place = pinned.Place(_engine, bytes, key.Length);
             ReadOutcome outcome = _engine.TryGet(place, destination, acceptStale: false, out info, acceptHash: true);
             Hits += outcome == ReadOutcome.Hit ? 1 : 0;
             if (outcome == ReadOutcome.Miss) // A value too long for the destination is read again.
@@ -130,7 +134,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            KeyRef place = pinned.Place(_engine, bytes, key.Length);
             bool isFound = _engine.TryGetInfo(place, acceptStale: false, out info, acceptHash: true);
             Hits += isFound ? 1 : 0;
             if (!isFound)
@@ -211,7 +215,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            KeyRef place = _engine.Place(bytes, key.Length, 0);
+            KeyRef place = pinned.Place(_engine, bytes, key.Length);
             PinStatus status = _engine.TryPin(place, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, acceptHash: true);
             Hits += status == PinStatus.Pinned ? 1 : 0;
             if (status != PinStatus.Pinned)
@@ -242,7 +246,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         var content = new EntryContent { Type = type, Flags = flags, Expiration = expiration, First = value };
         fixed (byte* bytes = key)
         {
-            return Events.Write(_engine, _engine.Place(bytes, key.Length, 0), content, condition, version, out _);
+            return Events.Write(_engine, pinned.Place(_engine, bytes, key.Length), content, condition, version, out _);
         }
     }
 
@@ -264,7 +268,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         _longBytes += value.Length;
         fixed (byte* bytes = key)
         {
-            return _engine.Rewrite(_engine.Place(bytes, key.Length, 0), value, version);
+            return _engine.Rewrite(pinned.Place(_engine, bytes, key.Length), value, version);
         }
     }
 
@@ -274,7 +278,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.Touch(_engine.Place(bytes, key.Length, 0), expiration, version);
+            return _engine.Touch(pinned.Place(_engine, bytes, key.Length), expiration, version);
         }
     }
 
@@ -308,7 +312,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
         WriteStatus status;
         fixed (byte* bytes = key)
         {
-            status = _engine.Write(_engine.Place(bytes, key.Length, 0), content, WriteCondition.Always, 0, out _);
+            status = _engine.Write(pinned.Place(_engine, bytes, key.Length), content, WriteCondition.Always, 0, out _);
         }
 
         if (status == WriteStatus.Stored)
@@ -339,7 +343,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes)
     {
         fixed (byte* bytes = key)
         {
-            return _engine.Remove(_engine.Place(bytes, key.Length, 0), condition, version);
+            return _engine.Remove(pinned.Place(_engine, bytes, key.Length), condition, version);
         }
     }
 }

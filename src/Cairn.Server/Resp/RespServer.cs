@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
+using Cairn.Server.Pinning;
 using Cairn.Server.Resp.Commands;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
@@ -23,20 +24,24 @@ internal sealed class RespServer : IDisposable
     private readonly long _startedAt;
     private long _connections;
 
-    public RespServer(CairnStore store, TimeProvider? clock = null)
+    public RespServer(CairnStore store, TimeProvider? clock = null, PinnedKeys? pinned = null)
     {
         Store = store;
+        Pinned = pinned ?? PinnedKeys.None;
         _worker = new ThreadLocal<RespWorker>(() => new RespWorker(this), trackAllValues: true);
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
         _startedAt = Clock.GetTimestamp();
         _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Tracking = new TrackingHub(this);
-        Events = new KeyspaceEvents(store, new EventChannel(Messages));
+        Events = new KeyspaceEvents(store, new EventChannel(Messages), Pinned);
         Statistics = new RespStatistics(this);
     }
 
     public CairnStore Store { get; }
+
+    /// <summary>Gets the keys whose entries are kept.</summary>
+    public PinnedKeys Pinned { get; }
 
     /// <summary>Gets the maximum length of values that clients may set, if it is below the store's limit.</summary>
     public int MaxValueBytes { get; init; } = int.MaxValue;

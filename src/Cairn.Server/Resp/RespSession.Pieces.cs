@@ -145,7 +145,7 @@ internal sealed partial class RespSession
 
         fixed (byte* bytes = key)
         {
-            KeyRef place = Keys.Engine.Place(bytes, key.Length, 0);
+            KeyRef place = Keys.Pinned.Place(Keys.Engine, bytes, key.Length);
             return _source.TryHold(Keys.Engine, place, isUse: false, acceptHash: true) != PinStatus.NoFreeCell
                 || !Pause(element, bytes: 0, ref writer);
         }
@@ -161,7 +161,7 @@ internal sealed partial class RespSession
         {
             EndScan();
             _scan = _worker.TakeScan();
-            _scan.Begin(User!.KeyPrefix, filter, type);
+            _scan.Begin(User!.KeyPrefix, Keys.Pinned, filter, type);
         }
 
         return _scan!;

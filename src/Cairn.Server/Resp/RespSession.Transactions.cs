@@ -77,7 +77,7 @@ internal sealed partial class RespSession
 
     public void Watch(ReadOnlySpan<byte> key)
     {
-        ulong hash = Server.Store.DefaultCollection.HashOf(key);
+        ulong hash = Keys.PlaceOf(key).Hash;
         if (!(_watchedPlaces ??= []).TryAdd(hash, _watched.Count) && key.SequenceEqual(_watched[_watchedPlaces[hash]].Key))
         {
             return;

@@ -15,7 +15,7 @@ internal sealed class RespWorker(RespServer server)
     /// <summary>Gets the places of the keys of the requests that are about to be executed.</summary>
     public KeysAhead Ahead { get; } = new();
 
-    public KeySpace Keys { get; } = new(server.Store, server.MaxValueBytes) { Events = server.Events };
+    public KeySpace Keys { get; } = new(server.Store, server.MaxValueBytes, server.Pinned) { Events = server.Events };
 
     /// <summary>Gets the editor of hashes.</summary>
     public HashEditor Editor => _editor ??= new HashEditor();

@@ -15,7 +15,7 @@ internal sealed unsafe partial class StoreEngine
 {
     private const int MostAttemptsToKeep = 2;
 
-    // The reasons why a kept entry found no room. Only the engine uses them; callers get an exception.
+    // The reasons why a kept entry found no room. Callers get an exception, or one of these without ThrowsForKept.
     private const WriteStatus NoBudget = (WriteStatus)64;
     private const WriteStatus NoSlot = (WriteStatus)65;
 
@@ -32,6 +32,11 @@ internal sealed unsafe partial class StoreEngine
         get => _evictor.EvictsEntries;
         set => _evictor.EvictsEntries = value;
     }
+
+    /// <summary>Gets or sets whether operations on kept entries throw when they fail. If not, a write without room returns a status from
+    /// <see cref="WriteStatus.NoRoom"/> on, and a damaged entry is a miss. A write beyond the budget then does not look for room either. A server
+    /// sets it to false, because its clients have no exceptions, and none of them may delay the others.</summary>
+    public bool ThrowsForKept { get; set; } = true;
 
     /// <summary>Throws if a write to a kept collection failed. Returns false for any other collection.</summary>
     public bool ThrowIfKept(in KeyRef key, WriteStatus status)
@@ -52,13 +57,13 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
-        bool mayFree = status is WriteStatus.NoRoom or NoBudget && attempt++ < MostAttemptsToKeep && t_hold is null;
+        bool mayFree = (status == WriteStatus.NoRoom || (status == NoBudget && ThrowsForKept)) && attempt++ < MostAttemptsToKeep && t_hold is null;
         if (mayFree && TryMakeRoomElsewhere(runLength: status == WriteStatus.NoRoom ? 1 : 0))
         {
             return true;
         }
 
-        throw status == WriteStatus.Busy ? Busy(key) : Full(key, status);
+        return ThrowsForKept ? throw (status == WriteStatus.Busy ? Busy(key) : Full(key, status)) : false;
     }
 
     private bool MakeRoomToKeep(PartitionBlock* partition, int number, long bytes)

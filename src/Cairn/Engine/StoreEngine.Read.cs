@@ -404,7 +404,7 @@ internal sealed unsafe partial class StoreEngine
                 : info.ValueBytes > destination.Length ? ReadOutcome.TooShort
                 : status == PinStatus.Pinned && TryCopyPinned(key.Place.Hash, pin, destination) ? ReadOutcome.Hit
                 : ReadOutcome.Miss;
-            if (status == PinStatus.Pinned && outcome == ReadOutcome.Miss && Memory.IsKept(key.Collection))
+            if (status == PinStatus.Pinned && outcome == ReadOutcome.Miss && ThrowsForKept && Memory.IsKept(key.Collection))
             {
                 throw KeptEntryDamaged(key, Memory.OffsetOf(pin.Entry.Start));
             }
@@ -480,7 +480,7 @@ internal sealed unsafe partial class StoreEngine
     {
         bool isKept = Memory.IsKept(key.Collection);
         OnDamaged(partition, located, isKept);
-        if (isKept)
+        if (isKept && ThrowsForKept)
         {
             throw KeptEntryDamaged(key, Bucket.LocationOf(located.Slot));
         }

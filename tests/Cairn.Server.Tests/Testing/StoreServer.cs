@@ -2,6 +2,7 @@ using System.Net;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
+using Cairn.Server.Pinning;
 using Cairn.Server.Resp;
 
 namespace Cairn.Server.Tests.Testing;
@@ -16,11 +17,11 @@ internal sealed class StoreServer : IAsyncDisposable
 
     private readonly RespServer _resp;
 
-    private StoreServer(long capacityBytes, bool removesExpired, MemcachedOptions memcached)
+    private StoreServer(long capacityBytes, bool removesExpired, MemcachedOptions memcached, string[] pinned)
     {
         _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false, RemovesExpired = removesExpired });
-        _resp = new RespServer(_store);
-        _memcachedOptions = memcached with { Events = _resp.Events };
+        _resp = new RespServer(_store, pinned: PinnedKeys.Open(_store, pinned, limitBytes: 0));
+        _memcachedOptions = memcached with { Events = _resp.Events, Pinned = _resp.Pinned };
         _memcached = new MemcachedSessions(_store, _memcachedOptions);
     }
 
@@ -36,15 +37,17 @@ internal sealed class StoreServer : IAsyncDisposable
     /// <param name="capacityBytes">The capacity of the store in bytes.</param>
     /// <param name="removesExpired">Whether the store removes expired entries in the background.</param>
     /// <param name="memcached">The options of memcached's protocols.</param>
+    /// <param name="pinned">The prefixes of pinned keys.</param>
     public static async Task<StoreServer> StartAsync(
         LoopUnderTest? loop = null,
         Func<EngineOptions, EngineOptions>? configure = null,
         Action<RespServer>? configureResp = null,
         long capacityBytes = 64 << 20,
         bool removesExpired = true,
-        MemcachedOptions? memcached = null)
+        MemcachedOptions? memcached = null,
+        string[]? pinned = null)
     {
-        var server = new StoreServer(capacityBytes, removesExpired, memcached ?? new MemcachedOptions());
+        var server = new StoreServer(capacityBytes, removesExpired, memcached ?? new MemcachedOptions(), pinned ?? []);
         configureResp?.Invoke(server._resp);
         var options = new EngineOptions
         {

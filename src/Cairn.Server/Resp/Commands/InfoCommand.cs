@@ -62,11 +62,6 @@ internal static class InfoCommand
         writer.WriteVerbatim(Text.Bytes(text.ToString()), "txt"u8);
     }
 
-    /// <summary>Returns the number of entries that RESP clients see: those of the store's default collection.</summary>
-    public static long CountKeys(StoreStatistics statistics) => Math.Max(
-        0,
-        statistics.Totals.Entries - statistics.Collections.Where(collection => collection.Name.Length > 0).Sum(collection => collection.Entries));
-
     private static bool IsWanted(scoped in RespArguments arguments, Section section)
     {
         bool isWanted = arguments.Count == 1 && section.IsDefault;
@@ -114,6 +109,9 @@ internal static class InfoCommand
             $"total_system_memory_human:{Human(system)}", $"maxmemory:{store.FileBytes}", $"maxmemory_human:{Human(store.FileBytes)}",
             "maxmemory_policy:allkeys-lru", $"mem_fragmentation_ratio:{Fixed(resident / (double)Math.Max(1, store.Totals.Bytes))}",
             $"mem_clients_normal:{server.Engine?.Memory.Bytes ?? 0}", "mem_allocator:cairn", "active_defrag_running:0",
+            .. server.Pinned.StatisticsIn(store) is { } pinned
+                ? new[] { $"pinned_keys:{pinned.Entries}", $"pinned_memory:{pinned.Bytes}", $"maxmemory_pinned:{pinned.BudgetBytes}" }
+                : [],
         ];
     }
 
@@ -160,7 +158,7 @@ internal static class InfoCommand
 
     private static string[] Keyspace(RespServer server)
     {
-        long keys = CountKeys(server.Store.GetStatistics());
+        long keys = server.Pinned.CountKeys(server.Store.GetStatistics());
         (long expiring, TimeSpan average) = server.Store.GetExpiring();
         return keys > 0 ? [$"db0:keys={keys},expires={Math.Min(expiring, keys)},avg_ttl={(long)average.TotalMilliseconds}"] : [];
     }

@@ -356,7 +356,7 @@ internal static class KeyCommands
         void Visit(ReadOnlySpan<byte> key, in EntryInfo info, uint collection)
         {
             seen++;
-            if (collection == 0 && key.StartsWith(prefix) && (found is null || Random.Shared.Next(2) == 0))
+            if (session.Keys.Pinned.Shows(collection) && key.StartsWith(prefix) && (found is null || Random.Shared.Next(2) == 0))
             {
                 found = key.ToArray();
             }

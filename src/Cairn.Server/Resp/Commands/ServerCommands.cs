@@ -59,7 +59,7 @@ internal static class ServerCommands
     {
         if (session.User!.KeyPrefix.Length == 0)
         {
-            writer.WriteInteger(InfoCommand.CountKeys(session.Server.Store.GetStatistics()));
+            writer.WriteInteger(session.Server.Pinned.CountKeys(session.Server.Store.GetStatistics()));
             return;
         }
 
@@ -90,7 +90,7 @@ internal static class ServerCommands
         session.Server.Tracking.BeginFlush();
         try
         {
-            if (session.Server.Store.DefaultCollection.Clear())
+            if (session.Keys.Pinned.Clear(session.Server.Store))
             {
                 writer.WriteOk();
             }

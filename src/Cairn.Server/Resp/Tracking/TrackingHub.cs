@@ -55,7 +55,7 @@ internal sealed class TrackingHub : IDisposable
     public TrackingHub(RespServer server, int mostKeys = DefaultMostKeys, long mostBytes = DefaultMostBytes)
     {
         _server = server;
-        _keySpace = new KeySpace(server.Store, server.MaxValueBytes);
+        _keySpace = new KeySpace(server.Store, server.MaxValueBytes, server.Pinned);
         _keys = new TrackedKeys(mostKeys, mostBytes, id => server.TryFind(id, out _));
         _cursors = new InvalidationCursor[server.Store.PartitionCount];
         _writers = new RespSession?[_cursors.Length];
@@ -416,7 +416,7 @@ internal sealed class TrackingHub : IDisposable
             if (KeySpace.HashOf(engine, key, collection) == hash)
             {
                 name = key.ToArray();
-                isInCollection = collection != 0;
+                isInCollection = !_keySpace.Pinned.Shows(collection);
             }
         }
 

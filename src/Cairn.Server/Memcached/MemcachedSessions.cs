@@ -20,6 +20,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     private readonly ITimer _flushTimer;
     private readonly long _startedAt;
     private StoreCounts _storeAtReset;
+    private TrafficCounts _trafficAtReset;
     private long _flushAtMs = long.MaxValue;
 
     public MemcachedSessions(CairnStore store, MemcachedOptions options)
@@ -210,11 +211,21 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         }
     }
 
+    /// <summary>Returns the server's counts since the start or the last reset.</summary>
+    public TrafficCounts TrafficSinceReset()
+    {
+        lock (_countersLock)
+        {
+            return TrafficCounts.Of(Options.Server.Engine, Options.Metrics).Minus(_trafficAtReset);
+        }
+    }
+
     /// <summary>Resets all counts to zero.</summary>
     public void ResetCounters()
     {
         lock (_countersLock)
         {
+            _trafficAtReset = TrafficCounts.Of(Options.Server.Engine, Options.Metrics);
             _storeAtReset = StoreCounts.Of(Store.GetStatistics().Totals);
             var now = new MemcachedCounters();
             AddAll(now);

@@ -3,7 +3,6 @@ using System.Reflection;
 using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
-using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Memcached;
 
@@ -59,10 +58,8 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
         ServerEngine? engine = sessions.Options.Server.Engine;
         DateTimeOffset now = sessions.Options.Clock.GetUtcNow();
         Environment.ProcessCpuUsage processor = Environment.CpuUsage;
-        ServerMetrics metrics = sessions.Options.Metrics;
+        TrafficCounts traffic = sessions.TrafficSinceReset();
         (int Watchers, long Written, long Sent, long Skipped) watch = sessions.Watch.Figures;
-        long received = metrics.Total(recorder => recorder.BytesReceived);
-        long sent = metrics.Total(recorder => recorder.BytesSent);
         return
         [
             ("pid", Text(Environment.ProcessId)),
@@ -74,8 +71,8 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("rusage_system", Seconds(processor.PrivilegedTime)),
             ("max_connections", Text(engine?.Limits.MaxConnections ?? 0)),
             ("curr_connections", Text(engine?.ConnectionCount ?? 1)),
-            ("total_connections", Text(engine?.AcceptedCount ?? 1)),
-            ("rejected_connections", Text(engine?.RefusedCount ?? 0)),
+            ("total_connections", Text(traffic.Accepted)),
+            ("rejected_connections", Text(traffic.Refused)),
             ("connection_structures", Text(engine?.ConnectionCount ?? 1)),
             ("response_obj_oom", "0"),
             ("response_obj_count", "0"),
@@ -109,9 +106,9 @@ internal sealed class MemcachedStatistics(MemcachedSessions sessions)
             ("store_no_memory", Text(counters.NoMemory)),
             ("auth_cmds", Text(counters.Authentications)),
             ("auth_errors", Text(counters.AuthenticationErrors)),
-            .. IdleSeconds() == 0 ? [] : Figures(("idle_kicks", Text(engine!.EndedCount(CloseReason.Idle)))),
-            ("bytes_read", Text(received)),
-            ("bytes_written", Text(sent)),
+            .. IdleSeconds() == 0 ? [] : Figures(("idle_kicks", Text(traffic.Idle))),
+            ("bytes_read", Text(traffic.Received)),
+            ("bytes_written", Text(traffic.Sent)),
             ("limit_maxbytes", Text(store.FileBytes)),
             ("accepting_conns", "1"),
             ("listen_disabled_num", "0"),

@@ -1,11 +1,16 @@
 using System.Text;
+using Cairn.Server.Connections;
 using Cairn.Server.Memcached;
+using Cairn.Server.Metrics;
+using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Memcached;
 
 /// <summary>Statistics, listing of keys, authentication and shutdown.</summary>
 public class ManagementTests
 {
+    private static readonly string[] s_traffic = ["total_connections", "idle_kicks", "rejected_connections", "bytes_read", "bytes_written"];
+
     [Fact]
     public void Statistics_count_what_was_asked()
     {
@@ -28,6 +33,47 @@ public class ManagementTests
         Assert.Equal("0", stats["curr_items"]);
         Assert.Equal("RESET\r\n", session.Send("stats reset\r\n"));
         Assert.Equal("0", Read(session.Send("stats\r\n"))["cmd_get"]);
+    }
+
+    [Fact]
+    public async Task Reset_also_sets_the_counts_of_connections_and_bytes_to_zero()
+    {
+        var clock = new TestClock();
+        using var metrics = new ServerMetrics();
+        await using StoreServer server = await StoreServer.StartAsync(
+            memcached: new MemcachedOptions { Metrics = metrics },
+            configure: options => options with { Metrics = metrics, Clock = clock, Limits = options.Limits with { IdleTimeout = TimeSpan.FromSeconds(10) } });
+        using TestClient idle = server.Connect(WireProtocol.Memcached);
+        Assert.StartsWith("STAT", Ask(idle, "stats\r\n", "pid"), StringComparison.Ordinal);
+        clock.Advance(TimeSpan.FromSeconds(11));
+        server.Engine.Wake();
+        Assert.Equal("", idle.ReadToEnd());
+        idle.Dispose();
+        Eventually.Equal(1, () => server.Engine.EndedCount(CloseReason.Idle));
+        using TestClient client = server.Connect(WireProtocol.Memcached);
+
+        string[] before = [.. s_traffic.Select(name => Ask(client, "stats\r\n", name))];
+        client.Send("stats reset\r\n");
+        Assert.Equal("RESET\r", client.ReadLine());
+        string[] after = [.. s_traffic.Select(name => Ask(client, "stats\r\n", name))];
+
+        Assert.Equal(["STAT total_connections 2", "STAT idle_kicks 1"], before[..2]);
+        Assert.Equal(["STAT total_connections 0", "STAT idle_kicks 0", "STAT rejected_connections 0"], after[..3]);
+        Assert.All(after[3..].Zip(before[3..]), pair => Assert.True(NumberOf(pair.First) < NumberOf(pair.Second), $"{pair.First}, before {pair.Second}"));
+
+        static long NumberOf(string line) => long.Parse(line.Split(' ')[2], System.Globalization.CultureInfo.InvariantCulture);
+
+        static string Ask(TestClient client, string request, string name)
+        {
+            client.Send(request);
+            string found = "";
+            while (client.ReadLine().TrimEnd() is var line && line != "END")
+            {
+                found = line.StartsWith($"STAT {name} ", StringComparison.Ordinal) ? line : found;
+            }
+
+            return found;
+        }
     }
 
     [Theory]

@@ -31,6 +31,23 @@ public sealed class ServeProcessTests : IDisposable
         Assert.EndsWith("Stopped.\n", log, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public void Server_locks_its_memory_and_raises_the_limit_of_core_files()
+    {
+        using ToolProcess server = ToolProcess.StartProgram(
+            "bash", ["-c", "ulimit -S -c 0 && exec \"$@\"", "bash", .. ToolProcess.Command, "serve", "-k", "-r", "--ephemeral", "--capacity", "16MiB", "--memcached", NoPort, "--resp", "off", "--http", "off"]);
+        ServerLines.MemcachedPort(server);
+
+        string[] status = File.ReadAllLines($"/proc/{server.Id}/status");
+        string[] cores = [.. File.ReadAllLines($"/proc/{server.Id}/limits").Single(line => line.StartsWith("Max core file size", StringComparison.Ordinal)).Split(' ', StringSplitOptions.RemoveEmptyEntries)];
+
+        Assert.True(KilobytesOf("VmLck") >= KilobytesOf("VmRSS") || !Environment.IsPrivilegedProcess, string.Join('\n', status)); // Others may lock little.
+        Assert.Equal(cores[5], cores[4]); // Soft and hard.
+
+        long KilobytesOf(string name) => long.Parse(
+            status.Single(line => line.StartsWith(name + ":", StringComparison.Ordinal)).Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture);
+    }
+
     [Theory]
     [InlineData(ToolProcess.Terminate)]
     [InlineData(ToolProcess.Kill)]

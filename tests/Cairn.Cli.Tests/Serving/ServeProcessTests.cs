@@ -54,7 +54,8 @@ public sealed class ServeProcessTests : IDisposable
     public void Server_comes_back_warm_however_it_ended(int signal)
     {
         const int Keys = 1000;
-        using (ToolProcess server = Serve())
+        string[] pinning = [.. ServeArguments(), "--pin", "key:1,key:7"];
+        using (ToolProcess server = ToolProcess.Start(pinning))
         {
             using var client = new TextClient(ServerLines.MemcachedPort(server));
             for (int key = 0; key < Keys; key++)
@@ -66,7 +67,7 @@ public sealed class ServeProcessTests : IDisposable
             server.WaitForExit();
         }
 
-        using ToolProcess again = Serve();
+        using ToolProcess again = ToolProcess.Start(pinning);
         using var reader = new TextClient(ServerLines.MemcachedPort(again));
         for (int key = 0; key < Keys; key++)
         {

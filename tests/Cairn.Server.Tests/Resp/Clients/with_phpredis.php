@@ -136,6 +136,14 @@ foreach (['Dune', 42, 1.5, true, null, [1, 'two'], ['three' => 3]] as $thing) {
     show('serialized', $serializing->set('thing', $thing), $serializing->get('thing'), $redis->get('app:thing'));
 }
 
+$add = "return redis.call('exists',KEYS[1])<1 and redis.call('setex',KEYS[1],ARGV[2],ARGV[1])"; // Laravel's Cache::add.
+show('add', $redis->eval($add, ['added', 'value', 100], 1), $redis->eval($add, ['added', 'other', 100], 1), $redis->get('added'));
+show('set', $redis->sAdd('set', 1, 2, 3), $redis->sRem('set', 2), $redis->sMembers('set'), $redis->sIsMember('set', 1), $redis->sCard('set'));
+show('zadd', $redis->zAdd('sorted', 1, 'a', 2.5, 'b', 9, 'c'), $redis->zAdd('sorted', ['NX'], 5, 'a'), $redis->zAdd('sorted', ['GT', 'CH'], 7, 'a'));
+show('zrange', $redis->zRange('sorted', 0, -1, true), $redis->zRangeByScore('sorted', '(2.5', '+inf', ['withscores' => true, 'limit' => [0, 1]]), $redis->zScore('sorted', 'b'));
+$cursor = null;
+show('zscan', $redis->zScan('sorted', $cursor), $redis->zRemRangeByScore('sorted', '-inf', '(7'), $redis->zCard('sorted'), $redis->zRem('sorted', 'a', 'c'), $redis->exists('sorted'));
+
 $information = $redis->info();
 foreach (['redis_version', 'role', 'connected_clients', 'used_memory', 'db0'] as $name) {
     show('info', $name, isset($information[$name]));

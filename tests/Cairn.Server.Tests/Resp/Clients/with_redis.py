@@ -133,6 +133,14 @@ def show_all(client):
     thread.stop()
     thread.join()
 
+    show("sadd", client.sadd("set", 1, 2, 3), client.srem("set", 2, 9), sorted(client.smembers("set")), client.scard("set"), client.sismember("set", 1), client.smismember("set", [1, 2]))
+    show("sscan", sorted(client.sscan_iter("set")), client.type("set"))
+    show("zadd", client.zadd("sorted", {"a": 1, "b": 2.5, "c": float("inf")}), client.zadd("sorted", {"a": 3}, gt=True, ch=True), client.zadd("sorted", {"a": 1}, incr=True))
+    show("zrange", client.zrange("sorted", 0, -1, withscores=True), client.zrange("sorted", 2, 5, byscore=True), client.zrevrangebyscore("sorted", "+inf", "(3", withscores=True))
+    show("zscore", client.zscore("sorted", "b"), client.zscore("sorted", "none"), client.zmscore("sorted", ["a", "none"]), client.zrank("sorted", "c"), client.zcount("sorted", 1, 4))
+    show("zscan", list(client.zscan_iter("sorted")), client.zincrby("sorted", -1, "b"), client.zrem("sorted", "c"), client.zremrangebyscore("sorted", "-inf", 2), client.zcard("sorted"))
+    show("tags", client.delete("set", "sorted"))
+
     show("client", client.client_setname("tester"), client.client_getname(), client.client_id() > 0)
     mine = [item for item in client.client_list() if item["name"] == "tester"]
     show("client list", len(mine), [mine[0][name] for name in ("db", "sub", "psub", "multi", "cmd", "user", "resp") if name in mine[0]])

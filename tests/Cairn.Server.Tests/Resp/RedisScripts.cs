@@ -683,6 +683,9 @@ internal static partial class RedisScripts
         ZRANGE z 0 -1 WITHSCORES
         ZINCRBY z 3 one
         ZINCRBY z x one
+        ZINCRBY z xx new
+        ZINCRBY z 0x10 new
+        ZCOUNT z (0xf 0x10
         ZINCRBY z 1 new
         ZINCRBY none2 1e300 new
         ZINCRBY none2 inf new
@@ -736,6 +739,9 @@ internal static partial class RedisScripts
         ZRANGEBYSCORE z (1 3 WITHSCORES LIMIT 1 1
         ZRANGEBYSCORE z " 1" "( 3"
         ZRANGEBYSCORE z "" "1 "
+        ZRANGEBYSCORE z " " 1
+        ZRANGEBYSCORE z "" 1
+        ZRANGEBYSCORE z "( " 1
         ZRANGEBYSCORE z 1 3 LIMIT 1
         ZRANGEBYSCORE z x 3
         ZRANGEBYSCORE z nan 3

@@ -33,8 +33,8 @@ internal static class SortedSetCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("zadd", -4, Writes | CommandFlags.DenyOom, Add),
-        Make("zincrby", 4, Writes | CommandFlags.DenyOom, (s, scoped in a, ref w) => Add(s, a, 2, AddOptions.Increments, ref w)),
+        Make("zadd", -4, Writes | CommandFlags.DenyOom, (s, scoped in a, ref w) => Add(s, a, AddOptions.None, ref w)),
+        Make("zincrby", 4, Writes | CommandFlags.DenyOom, (s, scoped in a, ref w) => Add(s, a, AddOptions.Increments, ref w)),
         Make("zrem", -3, Writes, (s, scoped in a, ref w) => Delete(s, a, RespType.SortedSet, "zrem"u8, ref w)),
         Make("zremrangebyrank", 4, Removes, (s, scoped in a, ref w) => RemoveRange(s, a, isByScore: false, ref w)),
         Make("zremrangebyscore", 4, Removes, (s, scoped in a, ref w) => RemoveRange(s, a, isByScore: true, ref w)),
@@ -56,9 +56,9 @@ internal static class SortedSetCommands
         Name = name, Arity = arity, Flags = flags, Group = "sorted-set", Handler = handler, FirstKey = 1, LastKey = 1, KeyStep = 1,
     };
 
-    private static void Add(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    // Redis reads the options of ZADD in ZINCRBY, too.
+    private static void Add(RespSession session, scoped in RespArguments arguments, AddOptions options, ref RespWriter writer)
     {
-        AddOptions options = AddOptions.None;
         int first = 2;
         for (; first < arguments.Count; first++)
         {

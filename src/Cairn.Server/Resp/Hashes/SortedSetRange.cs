@@ -38,7 +38,7 @@ internal struct SortedSetRange
 
     /// <summary>Reads a score as Redis does. Returns false for NaN, and for a number that is too large.</summary>
     public static bool TryParseScore(ReadOnlySpan<byte> text, out double score) =>
-        DoubleText.TryParse(text, out score) && !double.IsNaN(score) && (double.IsFinite(score) || text.ContainsAny("iI"u8));
+        TryParse(text, out score) && !double.IsNaN(score) && (double.IsFinite(score) || text.ContainsAny("iI"u8));
 
     /// <summary>Reads the limits of a range of ranks; negative ranks count from the end.</summary>
     public bool TryParseRanks(ReadOnlySpan<byte> start, ReadOnlySpan<byte> stop) =>
@@ -95,8 +95,20 @@ internal struct SortedSetRange
     private static bool TryParseLimit(ReadOnlySpan<byte> text, out double limit, out bool isExcluded)
     {
         isExcluded = text.StartsWith("("u8);
-        text = (isExcluded ? text[1..] : text).TrimStart(" \t\n\v\f\r"u8);
+        text = isExcluded ? text[1..] : text;
         limit = 0;
-        return text.IsEmpty || (DoubleText.TryParse(text, out limit) && !double.IsNaN(limit));
+        return text.IsEmpty || (TryParse(text.TrimStart(" \t\n\v\f\r"u8), out limit) && !double.IsNaN(limit));
+    }
+
+    private static bool TryParse(ReadOnlySpan<byte> text, out double number)
+    {
+        if (DoubleText.TryParse(text, out number))
+        {
+            return true;
+        }
+
+        // A hexadecimal number, which strtod of C reads too.
+        Span<byte> digits = stackalloc byte[ExtendedDouble.MaxTextBytes];
+        return ExtendedDouble.TryParse(text, out ExtendedDouble exact) && exact.IsFinite && DoubleText.TryParse(digits[..exact.Format(digits)], out number);
     }
 }

@@ -44,9 +44,9 @@ if (args is [EchoServer.Command, .. var echoArguments])
     return EchoServer.Serve(echoArguments);
 }
 
-if (args is [ReadmeChart.Command])
+if (args is [DocumentFigures.Command])
 {
-    return ReadmeChart.Write(BenchmarkCommand.RepositoryRoot());
+    return DocumentFigures.Write(BenchmarkCommand.RepositoryRoot());
 }
 
 return BenchmarkCommand.Create().Parse(args).Invoke();

@@ -34,6 +34,40 @@ public partial class DocumentTests
     }
 
     [Theory]
+    [MemberData(nameof(Documents))]
+    public void Every_picture_has_alternative_text_and_no_fixed_white_ground(string document)
+    {
+        string folder = Path.GetDirectoryName(Repository.At(document))!;
+
+        foreach (Match picture in Picture().Matches(CodeBlock().Replace(File.ReadAllText(Repository.At(document)), "")))
+        {
+            string file = Path.Combine(folder, picture.Groups[2].Value);
+            Assert.False(string.IsNullOrWhiteSpace(picture.Groups[1].Value), $"{file} has no alternative text.");
+            Assert.False(file.EndsWith(".svg", StringComparison.Ordinal) && WhiteGround().IsMatch(File.ReadAllText(file)), $"{file} is white in a dark theme.");
+        }
+    }
+
+    // docs/compare/README.md is their index.
+    [Fact]
+    public void Every_comparison_names_versions_and_sources_and_begins_with_what_the_other_has()
+    {
+        string[] pages = [.. Repository.Documents.Where(file => Repository.Relative(file).StartsWith("docs/compare/", StringComparison.Ordinal) && !file.EndsWith("README.md", StringComparison.Ordinal))];
+
+        Assert.Equal(7, pages.Length);
+        foreach (string page in pages)
+        {
+            string text = File.ReadAllText(page);
+            string[] headings = [.. text.Split('\n').Where(line => line.StartsWith("## ", StringComparison.Ordinal) && line != "## The same")];
+            Assert.True(headings is [var other, var reverse, "## Figures"]
+                && other.EndsWith(" and Cairn lacks", StringComparison.Ordinal)
+                && reverse.StartsWith("## What Cairn has and ", StringComparison.Ordinal), $"{page}: {string.Join(", ", headings)}");
+            Assert.Matches(@"\d+\.\d+", text.Split("\n\n")[1]);
+            Assert.True(LinksOf(text).Count(link => link.StartsWith("http", StringComparison.Ordinal)) >= 2, $"{page} links no sources.");
+            Assert.Contains("\n    bench/run ", text, StringComparison.Ordinal);
+        }
+    }
+
+    [Theory]
     [InlineData("## The `cairn` tool, on a store", "the-cairn-tool-on-a-store")]
     [InlineData("# Slot (8 bytes) : tag 16", "slot-8-bytes--tag-16")]
     [InlineData("### See [the options](options.md)", "see-the-options")]
@@ -117,6 +151,12 @@ public partial class DocumentTests
 
     [GeneratedRegex(@"^ *(`{3,}|~{3,})[^\n]*\n.*?^ *\1`* *$", RegexOptions.Multiline | RegexOptions.Singleline)]
     private static partial Regex CodeBlock();
+
+    [GeneratedRegex(@"!\[([^\]]*)\]\(([^)\s]+)\)")]
+    private static partial Regex Picture();
+
+    [GeneratedRegex("fill=\"(#fff|#ffffff|white)\"")]
+    private static partial Regex WhiteGround();
 
     [GeneratedRegex(@"(`+)[^`\n]+\1")]
     private static partial Regex InlineCode();

@@ -1,71 +1,34 @@
-using System.ComponentModel;
-using System.Diagnostics;
-using System.Globalization;
-using System.Net;
-using System.Text;
-
 namespace Cairn.Benchmarks.Reporting;
 
-/// <summary>Draws requests per second as bars in SVG; rsvg-convert creates a PNG from it.</summary>
+/// <summary>Draws requests per second of a service under load, one bar for each way in which it serves them.</summary>
 internal static class FigureChart
 {
-    private const int Width = 910;
-    private const int LabelWidth = 180;
-    private const int BarsWidth = 470;
-    private const int RowHeight = 34;
-    private const int BarHeight = 22;
-    private const int Top = 64;
-    private const int Bottom = 52;
-    private const int PngScale = 2;
+    private const int BarsLeft = 160;
+    private const int BarsWidth = 270;
+    private const int BarHeight = 18;
+    private const int Step = 26;
 
-    public static string ToSvg(string title, string footer, IReadOnlyList<ServiceFigure> figures)
+    public static string ToSvg(string title, string source, IReadOnlyList<ServiceFigure> figures)
     {
-        var height = Top + (figures.Count * RowHeight) + Bottom;
-        var most = figures.Max(figure => figure.RequestsPerSecond);
-        var svg = new StringBuilder();
-        Add($"""<svg xmlns="http://www.w3.org/2000/svg" width="{Width}" height="{height}" viewBox="0 0 {Width} {height}" font-family="DejaVu Sans, Arial, sans-serif" font-size="13" fill="#1f2328">""");
-        Add($"""<rect width="{Width}" height="{height}" fill="#ffffff"/>""");
-        Add($"""<text x="20" y="30" font-size="17" font-weight="bold">{WebUtility.HtmlEncode(title)}</text>""");
-        Add($"""<text x="20" y="50" fill="#57606a">longer is better; then p50 and p99, and queries per request</text>""");
-        for (var i = 0; i < figures.Count; i++)
+        var picture = new Picture(title, "Longer is better. Then p50 and p99, and database queries per request.");
+        double most = figures.Max(figure => figure.RequestsPerSecond);
+        foreach (ServiceFigure figure in figures)
         {
-            var figure = figures[i];
-            var top = Top + (i * RowHeight);
-            var baseline = top + 16;
-            var width = Math.Max(1, Math.Round(figure.RequestsPerSecond / most * BarsWidth));
-            Add($"""<text x="{LabelWidth}" y="{baseline}" text-anchor="end">{WebUtility.HtmlEncode(figure.Subject)}</text>""");
-            Add($"""<rect x="{LabelWidth + 10}" y="{top}" width="{width}" height="{BarHeight}" rx="2" fill="{ColourOf(figure)}"/>""");
-            Add($"""<text x="{LabelWidth + 18 + width}" y="{baseline}"><tspan font-weight="bold">{figure.RequestsPerSecond:#,0}</tspan><tspan dx="8" fill="#57606a">{figure.MedianMs:0.0} / {figure.TailMs:0.0} ms, {figure.QueriesPerRequest:0.##} q</tspan></text>""");
+            double length = Math.Max(1, BarsWidth * figure.RequestsPerSecond / most);
+            string value = Picture.Invariant(
+                $"{figure.RequestsPerSecond:#,0}; {figure.MedianMs:0.0}, {figure.TailMs:0.0} ms; {figure.QueriesPerRequest:0.##}");
+            picture.Text(BarsLeft - 10, picture.Y + 14, figure.Subject, "label");
+            picture.Bar(BarsLeft, picture.Y, length, BarHeight, KindOf(figure));
+            picture.Text(BarsLeft + length + 8, picture.Y + 14, value, "value");
+            picture.Describe($"{figure.Subject}: {value}.");
+            picture.Y += Step;
         }
 
-        Add($"""<text x="20" y="{height - 18}" font-size="11" fill="#57606a">{WebUtility.HtmlEncode(footer)}</text>""");
-        Add($"</svg>");
-        return svg.ToString();
-
-        void Add(FormattableString line) => svg.Append(line.ToString(CultureInfo.InvariantCulture)).Append('\n');
+        picture.Y += 24;
+        return picture.ToSvg([source]);
     }
 
-    /// <summary>Writes the chart and, beside it, a PNG of it.</summary>
-    /// <returns>Whether the PNG was written; it needs rsvg-convert.</returns>
-    public static bool Write(FileInfo target, string title, string footer, IReadOnlyList<ServiceFigure> figures)
-    {
-        File.WriteAllText(target.FullName, ToSvg(title, footer, figures));
-        try
-        {
-            using var convert = Process.Start(new ProcessStartInfo(
-                "rsvg-convert",
-                ["--zoom", PngScale.ToString(CultureInfo.InvariantCulture), "--output", Path.ChangeExtension(target.FullName, ".png"), target.FullName])
-            { UseShellExecute = false })!;
-            convert.WaitForExit();
-            return convert.ExitCode == 0;
-        }
-        catch (Win32Exception)
-        {
-            return false;
-        }
-    }
-
-    // One colour each for paths that query the database, the constant answer, and paths with a cache.
-    private static string ColourOf(ServiceFigure figure) =>
-        figure.QueriesPerRequest > 0.5 ? "#8c959f" : figure.Subject == "constant" ? "#d4a72c" : "#0969da";
+    // One colour each for paths with a cache, paths that query the database, and the constant answer.
+    private static string KindOf(ServiceFigure figure) =>
+        figure.QueriesPerRequest > 0.5 ? "peer" : figure.Subject == "constant" ? "fourth" : "own";
 }

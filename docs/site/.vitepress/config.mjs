@@ -11,12 +11,12 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..')
 const pageOf = document => '/' + document.replace(/(^|\/)README\.md$/, '$1').replace(/\.md$/, '')
 const linkedFiles = new Set()
 
-// docs/README.md lists the documents under a heading for each subject. The sidebar is that list; its groups can be closed.
+// docs/README.md lists the documents under a heading for each subject. The sidebar is that list. VitePress opens the group of the page that is shown.
 function sidebar() {
   const groups = []
   for (const line of readFileSync(join(root, 'docs/README.md'), 'utf8').split('\n')) {
     const heading = /^\*\*(.+)\*\*$/.exec(line)
-    if (heading) groups.push({ text: heading[1], collapsed: false, items: [] })
+    if (heading) groups.push({ text: heading[1], collapsed: groups.length > 0, items: [] })
     for (const [, text, link] of line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)) {
       groups.at(-1).items.push({ text: text[0].toUpperCase() + text.slice(1), link: pageOf(relative(root, resolve(root, 'docs', link))) })
     }
@@ -52,6 +52,33 @@ function followLinks(markdown) {
   }
 }
 
+// The first page is README.md below a header, which repeats its first sentence. The title and the logo are in the header.
+function withHeader(page) {
+  if (page.relativePath !== 'index.md') return
+  const sentence = /^Cairn is [^]*?\n\n/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))[0].replace(/\s+/g, ' ').trim()
+  Object.assign(page.frontmatter, {
+    layout: 'home',
+    hero: {
+      name: 'Cairn',
+      text: 'A cache that processes share',
+      tagline: sentence.replaceAll('`', ''),
+      image: { src: '/icon.svg', alt: 'Four stones, each resting on the one below' },
+      actions: [
+        { theme: 'brand', text: 'Tutorial', link: '/docs/tutorial' },
+        { theme: 'alt', text: 'All documents', link: '/docs/' },
+        { theme: 'alt', text: 'Beside other caches', link: '/docs/compare/' }
+      ]
+    }
+  })
+}
+
+function dropTitle(markdown) {
+  markdown.core.ruler.push('drop_title', ({ tokens, env }) => {
+    if (env.relativePath !== 'index.md' || tokens[0]?.tag !== 'h1') return
+    tokens.splice(0, tokens.findIndex(token => token.content.startsWith('You need')) - 1)
+  })
+}
+
 // Pages lie outside of the folder that has the packages.
 const packagesForPages = {
   name: 'packages-for-pages',
@@ -69,10 +96,22 @@ export default defineConfig({
   cacheDir: '../../artifacts/site-cache',
   srcExclude: ['artifacts/**', 'bench/**', 'src/**', 'tests/**', '**/bin/**', '**/obj/**', '**/node_modules/**'],
   rewrites: id => id.replace(/(^|\/)README\.md$/, '$1index.md'),
-  markdown: { config: followLinks, anchor: { slugify: anchorOf } },
+  markdown: { config: markdown => [followLinks, dropTitle].forEach(rule => rule(markdown)), anchor: { slugify: anchorOf } },
   vite: { plugins: [packagesForPages] },
+  transformPageData: withHeader,
   head: [['link', { rel: 'icon', href: '/icon.svg', type: 'image/svg+xml' }]],
-  themeConfig: { logo: '/icon.svg', outline: [2, 3], search: { provider: 'local' }, sidebar: sidebar() },
+  themeConfig: {
+    logo: '/icon.svg',
+    outline: [2, 3],
+    search: { provider: 'local' },
+    nav: [
+      { text: 'Documents', link: '/docs/' },
+      { text: 'Compare', link: '/docs/compare/' },
+      { text: 'Benchmarks', link: '/docs/benchmarks' },
+      { text: 'Changes', link: '/CHANGELOG' }
+    ],
+    sidebar: sidebar()
+  },
   buildEnd({ outDir }) {
     linkedFiles.add('docs/images/icon.svg')
     for (const file of linkedFiles) {

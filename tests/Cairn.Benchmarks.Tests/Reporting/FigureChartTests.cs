@@ -13,7 +13,7 @@ public class FigureChartTests
 
         var chart = XDocument.Parse(FigureChart.ToSvg("Requests & more", "on a machine", figures));
 
-        var bars = Named(chart, "rect").Where(bar => bar.Attribute("rx") is not null).Select(bar => Number(bar, "width")).ToList();
+        var bars = Named(chart, "rect").Where(bar => bar.Attribute("x") is not null).Select(bar => Number(bar, "width")).ToList();
         Assert.Equal(4, bars[0] / bars[1], tolerance: 0.05);
         var texts = Named(chart, "text").Select(text => text.Value).ToList();
         Assert.Contains("Requests & more", texts);

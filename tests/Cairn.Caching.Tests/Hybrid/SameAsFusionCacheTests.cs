@@ -328,6 +328,49 @@ public sealed partial class SameAsFusionCacheTests
         Assert.NotSame(value, copy);
     }
 
+    // docs/compare/fusioncache.md says this.
+    [Theory]
+    [InlineData("remove", "old", null)]
+    [InlineData("set", "old", "set")]
+    [InlineData("expire", "old", null)]
+    [InlineData("tag", null, null)]
+    [InlineData("clear", null, null)]
+    public async Task Change_while_the_factory_runs_wins_here_and_with_FusionCache_only_if_it_is_of_a_tag(string change, string? theirValue, string? ourValue)
+    {
+        using var theirs = new FusionCache(new FusionCacheOptions());
+        await using CairnHybridCache ours = CairnHybridCache.Create();
+        TaskCompletionSource started = new(), go = new(), startedHere = new(), goHere = new();
+
+        Task<string> theirFactory = theirs.GetOrSetAsync<string>("key", (_, _) => OldAsync(started, go), tags: ["tag"]).AsTask();
+        await started.Task.WaitAsync(LongestWait);
+        await (change switch
+        {
+            "remove" => theirs.RemoveAsync("key"),
+            "set" => theirs.SetAsync("key", "set"),
+            "expire" => theirs.ExpireAsync("key"),
+            "tag" => theirs.RemoveByTagAsync("tag"),
+            _ => theirs.ClearAsync(),
+        });
+        go.SetResult();
+        await theirFactory;
+
+        Task<string> ourFactory = ours.GetOrCreateAsync("key", async _ => await OldAsync(startedHere, goHere), tags: ["tag"]).AsTask();
+        await startedHere.Task.WaitAsync(LongestWait);
+        await (change switch
+        {
+            "remove" => ours.RemoveAsync("key"),
+            "set" => ours.SetAsync("key", "set"),
+            "expire" => ours.ExpireAsync("key"),
+            "tag" => ours.RemoveByTagAsync("tag"),
+            _ => ours.ClearAsync(),
+        });
+        goHere.SetResult();
+        await ourFactory;
+
+        Assert.Equal(theirValue, (await theirs.TryGetAsync<string>("key")).GetValueOrDefault(null!));
+        Assert.Equal(ourValue, (await ours.GetAsync<string>("key")).Value);
+    }
+
     [Fact]
     public void Guide_names_members_that_exist()
     {
@@ -359,6 +402,13 @@ public sealed partial class SameAsFusionCacheTests
     {
         await go.Task.WaitAsync(LongestWait);
         return "new";
+    }
+
+    private static async Task<string> OldAsync(TaskCompletionSource started, TaskCompletionSource go)
+    {
+        started.SetResult();
+        await go.Task.WaitAsync(LongestWait);
+        return "old";
     }
 
     private static async Task<string> FaultOfAsync(Func<Task<string>> call)

@@ -22,5 +22,9 @@ catch (SocketException failure) when (failure.SocketErrorCode is SocketError.Acc
 {
     await Console.Error.WriteLineAsync("bookshop: this user may not listen on that port. Choose one from 1024 with --urls.");
 }
+catch (OperationCanceledException)
+{
+    await Console.Error.WriteLineAsync("bookshop: stopped before it was ready.");
+}
 
 return 1;

@@ -38,6 +38,21 @@ internal sealed partial class ShopProcess : IDisposable
         throw new InvalidOperationException($"The API ended instead: {await _process.StandardError.ReadToEndAsync()}");
     }
 
+    /// <summary>Waits until the process logs this text, and then asks it to end.</summary>
+    public async Task TerminateAtAsync(string text)
+    {
+        while (await _process.StandardOutput.ReadLineAsync() is { } line)
+        {
+            if (line.Contains(text, StringComparison.Ordinal))
+            {
+                ProcessSignals.Terminate(_process.Id);
+                return;
+            }
+        }
+
+        throw new InvalidOperationException($"The API ended instead: {await _process.StandardError.ReadToEndAsync()}");
+    }
+
     /// <summary>Waits for the end of the process. Returns its exit code and its standard error.</summary>
     public async Task<(int ExitCode, string Errors)> EndAsync()
     {

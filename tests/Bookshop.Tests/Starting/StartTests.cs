@@ -59,6 +59,19 @@ public sealed class StartTests(BookshopFixture fixture)
     }
 
     [RequiresToolFact(PostgresServer.Program)]
+    public async Task Program_that_is_stopped_while_it_generates_books_says_so_in_one_line()
+    {
+        fixture.Postgres.Run("postgres", "CREATE DATABASE stopped");
+        using var shop = ShopProcess.Start([.. fixture.SettingsOf("ef", database: "stopped"), "--Bookshop:Books", "10000000"]);
+
+        await shop.TerminateAtAsync("generating");
+        var (exitCode, errors) = await shop.EndAsync();
+
+        Assert.Equal(1, exitCode);
+        Assert.Equal("bookshop: stopped before it was ready.", errors.Trim());
+    }
+
+    [RequiresToolFact(PostgresServer.Program)]
     public async Task Two_that_find_the_database_empty_at_once_fill_it_once()
     {
         fixture.Postgres.Run("postgres", "CREATE DATABASE fresh");

@@ -9,7 +9,7 @@ internal sealed class CurveChart(string title)
 {
     private const int Width = 860;
     private const int Height = 460;
-    private const int Left = 60;
+    private const int Left = 64;
     private const int Right = 680;
     private const int Top = 50;
     private const int Bottom = 410;
@@ -36,17 +36,18 @@ internal sealed class CurveChart(string title)
     {
         var svg = new StringBuilder();
         svg.Append(Invariant(
-            $"""<svg xmlns="http://www.w3.org/2000/svg" width="{Width}" height="{Height}" viewBox="0 0 {Width} {Height}" font-family="sans-serif" font-size="13">"""));
-        svg.Append(Invariant($"""<rect width="{Width}" height="{Height}" fill="#ffffff"/>""")).Append('\n').Append(Label(Left, 28, title, "start")).Append('\n');
+            $"""<svg xmlns="http://www.w3.org/2000/svg" width="{Width}" height="{Height}" viewBox="0 0 {Width} {Height}" role="img" aria-label="{WebUtility.HtmlEncode(title)}">"""));
+        svg.Append(Picture.Style).Append('\n');
+        svg.Append(Invariant($"""<rect width="{Width}" height="{Height}" rx="10" class="page"/>""")).Append('\n').Append(Label(Left, 28, title, "start")).Append('\n');
         for (var ratio = 0; ratio <= 100; ratio += RatioStep)
         {
-            svg.Append(Invariant($"""<line x1="{Left}" x2="{Right}" y1="{Y(ratio):0.#}" y2="{Y(ratio):0.#}" stroke="#e5e7eb"/>"""));
+            svg.Append(Invariant($"""<line x1="{Left}" x2="{Right}" y1="{Y(ratio):0.#}" y2="{Y(ratio):0.#}" class="grid"/>"""));
             svg.Append(Label(Left - 8, Y(ratio) + 4, Invariant($"{ratio} %"), "end")).Append('\n');
         }
 
         foreach (var capacity in (double[])[0.1, 1, 10, 100])
         {
-            svg.Append(Invariant($"""<line x1="{X(capacity):0.#}" x2="{X(capacity):0.#}" y1="{Top}" y2="{Bottom}" stroke="#e5e7eb"/>"""));
+            svg.Append(Invariant($"""<line x1="{X(capacity):0.#}" x2="{X(capacity):0.#}" y1="{Top}" y2="{Bottom}" class="grid"/>"""));
             svg.Append(Label(X(capacity), Bottom + 20, Invariant($"{capacity} %"), "middle")).Append('\n');
         }
 
@@ -59,7 +60,7 @@ internal sealed class CurveChart(string title)
     private static double Y(double ratio) => Bottom - ((Bottom - Top) * ratio / 100);
 
     private static string Label(double x, double y, string text, string anchor) =>
-        Invariant($"""<text x="{x:0.#}" y="{y:0.#}" text-anchor="{anchor}" fill="#1e2939">{WebUtility.HtmlEncode(text)}</text>""");
+        Invariant($"""<text x="{x:0.#}" y="{y:0.#}" text-anchor="{anchor}">{WebUtility.HtmlEncode(text)}</text>""");
 
     private static string Invariant(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
 }

@@ -1,3 +1,5 @@
+using Cairn.HitRate;
+
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>
@@ -13,6 +15,7 @@ internal sealed class Chart(string title)
 
     private readonly Picture _picture = new(title, "Processor time of an operation: shorter is better. Each group has its own scale.");
     private readonly List<string> _sources = [];
+    private readonly List<string> _machines = [];
 
     /// <summary>Adds the rows of one case of a report.</summary>
     /// <param name="report">The report that contains the case.</param>
@@ -41,13 +44,10 @@ internal sealed class Chart(string title)
 
         _picture.Y += 28;
         _picture.Describe($"{heading}: {string.Join(", ", bars.Select(bar => $"{bar.Label} {Picture.Time(bar.Ns)}"))}.");
-        string source = $"{report.Command} on {report.Date}: {report.Machine}";
-        if (!_sources.Contains(source, StringComparer.Ordinal))
-        {
-            _sources.Add(source);
-        }
+        _sources.Add($"{report.Command} on {report.Date}");
+        _machines.Add(report.Machine);
     }
 
     /// <summary>Returns the chart as SVG, with the source of its figures below it.</summary>
-    public string ToSvg() => _picture.ToSvg(_sources);
+    public string ToSvg() => _picture.ToSvg(_sources.Concat(_machines).Distinct(StringComparer.Ordinal));
 }

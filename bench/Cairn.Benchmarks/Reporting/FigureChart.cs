@@ -1,3 +1,5 @@
+using Cairn.HitRate;
+
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>Draws requests per second of a service under load, one bar for each way in which it serves them.</summary>

@@ -1,3 +1,5 @@
+using Cairn.HitRate;
+
 namespace Cairn.Benchmarks.Reporting;
 
 /// <summary>
@@ -50,7 +52,7 @@ internal static class FormatsChart
             picture.Y += 28;
         }
 
-        return picture.ToSvg([$"{report.Command} at {report.Commit} on {report.Date}: {report.Machine}"]);
+        return picture.ToSvg([$"{report.Command} at {report.Commit} on {report.Date}", report.Machine]);
     }
 
     /// <summary>Returns the rows of the table of one number of records, in Markdown.</summary>

@@ -19,8 +19,8 @@ public sealed class ChartTests
         Assert.Equal(2, bars.Count);
         Assert.Equal(4, bars[1] / bars[0], 0.01);
         var texts = picture.Descendants().Where(e => e.Name.LocalName == "text").Select(e => e.Value).ToList();
-        Assert.Equal(["Title <1>", "A get", "Cairn", "500 ns", "memcached", "2.00 µs, 4.0 times"], texts.Where(text => !text.Contains("rocessor", StringComparison.Ordinal)));
-        Assert.Contains("bench/run x on 2026-01-02: A processor", texts);
+        Assert.Equal(["Title <1>", "A get", "Cairn", "500 ns", "memcached", "2.00 µs, 4.0 times"], texts[..^2].Where(text => !text.Contains("rocessor", StringComparison.Ordinal)));
+        Assert.Equal(["bench/run x on 2026-01-02", "A processor"], texts[^2..]);
     }
 
     [Fact]

@@ -2,7 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 
-namespace Cairn.Benchmarks.Reporting;
+namespace Cairn.HitRate;
 
 /// <summary>
 /// An SVG picture in the style of the documents. It follows the light or dark theme of the page that shows it, and has its content as alternative text.
@@ -12,6 +12,20 @@ internal sealed class Picture(string title, string subtitle)
 {
     /// <summary>The width in pixels. A phone shows a picture of this width with text that can still be read.</summary>
     public const int Width = 660;
+
+    /// <summary>The styles of all charts, for a light and a dark page.</summary>
+    public const string Style = """
+        <style>
+        .page { fill: #f6f8f7; } .own, .first { fill: #12645c; } .peer, .second { fill: #b9c8c3; } .third { fill: #8fa39d; } .fourth { fill: #4f9e90; }
+        text { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; font-size: 14px; fill: #1c2524; }
+        .title { font-size: 18px; font-weight: 600; } .heading { font-weight: 600; } .label { text-anchor: end; }
+        .soft, .source, .value { fill: #55625f; } .source { font-size: 11px; } .grid { stroke: #d5dedb; }
+        @media (prefers-color-scheme: dark) {
+        .page { fill: #1a2220; } .own, .first { fill: #3fb3a3; } .peer, .second { fill: #4a5a56; } .third { fill: #6c7f79; } .fourth { fill: #97dccf; }
+        text { fill: #e3ebe8; } .soft, .source, .value { fill: #a3b3ae; } .grid { stroke: #3a4844; }
+        }
+        </style>
+        """;
 
     private const int Margin = 20;
     private const int SourceChars = 108;
@@ -48,16 +62,7 @@ internal sealed class Picture(string title, string subtitle)
             <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {{Width}} {{height}}" width="{{Width}}" height="{{height}}" role="img" aria-labelledby="title description">
             <title id="title">{{WebUtility.HtmlEncode(title)}}</title>
             <desc id="description">{{WebUtility.HtmlEncode(string.Join(' ', _description))}}</desc>
-            <style>
-            .page { fill: #f6f8f7; } .own, .first { fill: #12645c; } .peer, .second { fill: #b9c8c3; } .third { fill: #8fa39d; } .fourth { fill: #4f9e90; }
-            text { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; font-size: 14px; fill: #1c2524; }
-            .title { font-size: 18px; font-weight: 600; } .heading { font-weight: 600; } .label { text-anchor: end; }
-            .soft, .source, .value { fill: #55625f; } .source { font-size: 11px; }
-            @media (prefers-color-scheme: dark) {
-            .page { fill: #1a2220; } .own, .first { fill: #3fb3a3; } .peer, .second { fill: #4a5a56; } .third { fill: #6c7f79; } .fourth { fill: #97dccf; }
-            text { fill: #e3ebe8; } .soft, .source, .value { fill: #a3b3ae; }
-            }
-            </style>
+            {{Style}}
             <rect width="{{Width}}" height="{{height}}" rx="10" class="page"/>
             <text x="{{Margin}}" y="32" class="title">{{WebUtility.HtmlEncode(title)}}</text>
             <text x="{{Margin}}" y="54" class="soft">{{WebUtility.HtmlEncode(subtitle)}}</text>

@@ -18,7 +18,7 @@ function sidebar() {
     const heading = /^\*\*(.+)\*\*$/.exec(line)
     if (heading) groups.push({ text: heading[1], collapsed: groups.length > 0, items: [] })
     for (const [, text, link] of line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)) {
-      groups.at(-1).items.push({ text: text[0].toUpperCase() + text.slice(1), link: pageOf(relative(root, resolve(root, 'docs', link))) })
+      groups.at(-1).items.push({ text: text.startsWith('memcached') ? text : text[0].toUpperCase() + text.slice(1), link: pageOf(relative(root, resolve(root, 'docs', link))) })
     }
   }
   return groups

@@ -231,7 +231,7 @@ public sealed class RegistrationSamples : SampleTest
         builder.Services.AddCairnHybridCache(cache => cache.UseStoreFile("cache.cairn")).AddHybridOutput();
 
         var app = builder.Build();
-        app.UseCairnHybridOutput(); // Answers what is kept before anything else looks at the request.
+        app.UseCairnHybridOutput(); // Answers cached requests before all other middleware.
         app.UseRouting();
 
         app.MapGet("/books/{id:int}", (int id, HttpContext context) =>
@@ -241,7 +241,7 @@ public sealed class RegistrationSamples : SampleTest
         }).CacheOutputInCairnHybrid(output =>
         {
             output.Expiration = TimeSpan.FromMinutes(10);
-            output.VaryByHost = false; // Nothing in it depends on the name by which the shop is asked.
+            output.VaryByHost = false; // The response does not depend on the host name of the request.
             output.Tags.Add("books");
         });
 

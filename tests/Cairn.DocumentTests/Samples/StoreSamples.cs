@@ -96,7 +96,7 @@ public sealed class StoreSamples : SampleTest
         using var store = CairnStore.Open(new StoreOptions
         {
             Path = "customers.cairn",
-            Encryption = StoreEncryption.FromKey(key), // 32 random bytes, from where you keep such things.
+            Encryption = StoreEncryption.FromKey(key), // 32 random bytes, from your secret store.
         });
         store.DefaultCollection.Set("customer:42", "Ada"u8);
 
@@ -125,7 +125,7 @@ public sealed class StoreSamples : SampleTest
         }
         catch (StoreFullException)
         {
-            // The collection's budget is used up, or the file, or its index: the message says which. Nothing has changed.
+            // The budget of the collection, the file, or its index is full; the message says which. Nothing has changed.
         }
 
         Assert.True(accounts.Contains("account:42"));

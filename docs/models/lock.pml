@@ -25,7 +25,7 @@
  * thief sits between its probe and its steal.
  *
  * NO_TIMEOUT: a waiter sleeps until it is woken. Without deaths the wake-ups alone must suffice.
- * STEAL_UNDER_BYTE: the thief takes the dead owner's byte lock for the moment of the steal, instead of only asking
+ * TAKE_OVER_UNDER_BYTE: the thief takes the dead owner's byte lock for the moment of the steal, instead of only asking
  * whether somebody has it. No process can get the slot meanwhile, so that even a wrapped epoch cannot mislead the thief.
  */
 
@@ -79,7 +79,7 @@ byte slotOf[PROCESSES + 1];        /* 0: not open */
 #define NEXT(e) (((e) + 1) % EPOCHS)
 #define WORD_IS_AS_SEEN (owner == seenOwner && epoch == seenEpoch && waiters == seenWaiters)
 
-#if defined(STEAL_WITHOUT_CAS)
+#if defined(TAKE_OVER_WITHOUT_CAS)
 #define IS_MINE_TO_TAKE (WORD_IS_AS_SEEN || seenOwner != 0)
 #elif defined(ACQUIRE_WITHOUT_CAS)
 #define IS_MINE_TO_TAKE (WORD_IS_AS_SEEN || seenOwner == 0)
@@ -122,7 +122,7 @@ inline take_word() {
 
 /* Idempotent, and it may be cut off between any two steps: the next thief starts it again. */
 inline recover() {
-#if !defined(STEAL_WITHOUT_RECOVERY) && !defined(LIVENESS)
+#if !defined(TAKE_OVER_WITHOUT_RECOVERY) && !defined(LIVENESS)
     firstHalf = 0;
     secondHalf = 0
 #else
@@ -134,7 +134,7 @@ inline recover() {
 #define IS_LOCKED_BY_OTHER(s) (byteHolder[s] != 0 && byteHolder[s] != process)
 
 inline steal() {
-#ifdef STEAL_UNDER_BYTE
+#ifdef TAKE_OVER_UNDER_BYTE
     atomic {
         if
         :: byteHolder[seenOwner] == 0 ->
@@ -247,7 +247,7 @@ inline acquire() {
 #else
         :: seenOwner != 0 ->
 #endif
-#ifdef STEAL_WITHOUT_PROBE
+#ifdef TAKE_OVER_WITHOUT_PROBE
             steal()
 #else
             if

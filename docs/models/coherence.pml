@@ -1,14 +1,14 @@
-/* Threads of a process keep what they read from the store in a first level, and serve it as long as nobody changed it.
+/* Threads of a process keep values that they read from the store in a first level, and serve them until they are changed.
  *
  *   change, locked (of the store):  slot | position + 1                         (release stores)
- *   drain, locked (of the process): position; moved: forget the entry | drained := position (release)
- *   hit:    position and drained; not equal: lock, drain, unlock | serve what is there
+ *   drain, locked (of the process): position; moved: drop the entry | drained := position (release)
+ *   hit:    position and drained; not equal: lock, drain, unlock | serve the entry that is there
  *   fill:   mark := position | read the slot | lock | drain | position drained = mark: keep | unlock
  *   write:  mark := position | change | lock | drain | position drained <= mark + 1: keep | unlock
  *
  *   H1  A hit is at least as new as every change that was acknowledged before it began.
  *
- * One key, every change is of this key, and the position is never too far: ring.pml has other keys, rings that are too short, deaths
+ * There is one key, every change is of this key, and the ring never overruns: ring.pml has other keys, rings that are too short, deaths
  * and retractions without the lock. The changer is another process.
  */
 
@@ -23,7 +23,7 @@
 #endif
 
 #define SLOT      0    /* the number of the change that wrote the value */
-#define POSITION  1    /* so many changes were posted */
+#define POSITION  1    /* the number of posted changes */
 #define ENTRY     2    /* the value in the first level; 0: none */
 #define DRAINED   3
 
@@ -41,7 +41,7 @@ byte acknowledged;    /* values of earlier changes may no longer be served */
 #define LOCK(lock)    atomic { !lock -> lock = true }
 #define UNLOCK(lock)  atomic { IS_DRAINED(me) -> lock = false }
 
-/* The number of the change is its value's. */
+/* The number of the change is also its value. */
 inline change(number) {
     atomic { !isStoreLocked -> isStoreLocked = true; changes++; number = changes };
     release_store(me, SLOT, number);

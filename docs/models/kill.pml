@@ -1,27 +1,27 @@
-/* An operation whose wait for the lock ran out, because the holder is stopped, may not leave the old value readable:
- * it kills the slot without the lock, while the holder may wake up at any moment and go on.
+/* An operation that did not get the lock in time, because the holder is stopped, must not leave the old value readable.
+ * It retracts the slot without the lock ("kill"), while the holder may continue at any moment.
  *
- *   kill, unlocked:      repeat: read the slot, empty: done | CAS what was read to 0, succeeded: done
- *   set, locked:         slot := new                       (release store: depends on nothing that was there)
+ *   kill, unlocked:      repeat: read the slot, empty: done | CAS from the value read to 0, succeeded: done
+ *   set, locked:         slot := new                       (release store: does not depend on the old value)
  *   remove, locked:      slot := 0                         (release store)
  *   relocate, locked:    read the slot | CAS to the same value at another place
  *   append, locked:      read the slot, empty: not found | CAS to the new value, failed: not found
  *   swap, locked:        the same
  *
- * "append" stands for every operation that carries the old value over: append, prepend, increment, touch, a lease on a
- * stale value. "swap" stands for every set whose outcome depends on what was there: compare-and-swap, replace, a set by
- * the holder of a lease. It carries nothing over, and still may not be a plain store: the dropped operation took away
- * what allowed it.
+ * "append" stands for every operation that copies the old value: append, prepend, increment, touch, a lease on a
+ * stale value. "swap" stands for every set whose outcome depends on the old entry: compare-and-swap, replace, a set by
+ * the holder of a lease. It copies nothing, but still must not be a plain store: the dropped operation removed
+ * the entry that it requires.
  *
- *   K1  When the dropped operation returns, no value readable when it began is readable, nor one made from such a value
- *       or allowed by it, nor will one ever be.
+ *   K1  When the dropped operation returns, no value that was readable when it began is readable, nor a value that was made
+ *       from such a value or required it. None of them becomes readable later.
  *
- * A set without condition may still appear later: it runs at the same time, and comes after the dropped one.
+ * An unconditional set may still appear later: it runs at the same time, and is ordered after the dropped one.
  *
  * A lease marker is a slot without a value: readers see nothing, but a set by its holder depends on it. A slot holds the
- * number of the operation that wrote it and a place, which relocation changes. Each value descends from a root: its own
- * number after a set, the root of what it depends on after append and swap. A holder that dies instead of stopping
- * leaves fewer of these steps, so it adds nothing.
+ * number of the operation that wrote it and a place, which relocation changes. Each value has a root: its own
+ * number after a set, the root of the entry that it depends on after append and swap. A holder that dies instead of stopping
+ * executes fewer of these steps, so it adds no case.
  */
 
 #ifndef OPERATIONS
@@ -45,7 +45,7 @@
 #define NUMBER(slot) ((slot) % PLACE)
 #define MOVED(slot)  (((slot) + PLACE) % (2 * PLACE))
 
-/* What the property speaks of, by number. */
+/* State for the property only, by number. */
 byte root[OPERATIONS + 2];
 bool isMarker[OPERATIONS + 2];
 bool isForbidden[OPERATIONS + 2];    /* by root */
@@ -134,7 +134,7 @@ proctype Dropper() {
 #ifdef KILL_TRIES_ONCE
                     :: else -> break
 #else
-                    :: else    /* it moved, or changed: what is there now may descend from the old value */
+                    :: else    /* it moved or changed: the present value may descend from the old one */
 #endif
                     fi
                 }
@@ -152,7 +152,7 @@ proctype Dropper() {
     od
 }
 
-/* Always looking. */
+/* Checks all the time. */
 #define VALUE NUMBER(memory[SLOT])
 active proctype Reader() {
 end:

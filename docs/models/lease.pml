@@ -1,26 +1,26 @@
-/* On a missing key one client gets a lease, computes the value and sets it; the others wait for the value.
+/* For a missing key one client gets a lease, computes the value and sets it; the others wait for the value.
  *
  *   lease:   a marker in the key's slot that names owner slot, incarnation and, by its version, itself
- *   acquire: look | a value: hit | a lease whose owner is alive: look again later
- *            nothing, or a lease whose owner is dead: lock | what was seen is still there | put my marker | unlock
+ *   acquire: read | a value: hit | a lease whose owner is alive: read again later
+ *            nothing, or a lease whose owner is dead: lock | if the same is still there, put my marker | unlock
  *   set with the lease:  lock | the slot still names my marker | put the value | unlock, else the lease is lost
  *   set, remove, evict:  lock | put a value, or nothing, whatever is there | unlock
  *
- *   the owner is alive:  somebody has the byte lock of its slot and the slot's incarnation is the lease's
+ *   the owner is alive:  a process has the byte lock of its slot, and the slot's incarnation is the lease's
  *   open:                take the byte lock of a slot | incarnation + 1 | use it
  *   version:             next version + 1 | put the entry
  *
- *   E1  A value set with a lease was computed after every change that was acknowledged before it is set: a change cancels
+ *   E1  A value set with a lease was computed after every change that was acknowledged before the set: a change cancels
  *       the lease.
- *   E2  A lease is only taken over from the dead: nobody else computes while a live owner has it.
- *   E3  A dead owner's lease keeps nobody waiting: every live client ends, with a hit or having had its turn.
+ *   E2  A lease is taken over only from a dead owner: no other client computes while a live owner has it.
+ *   E3  No client waits for the lease of a dead owner: every live client ends, with a hit or after its turn.
  *   E4  A version names one value: a compare-and-swap never succeeds against another.
  *
  * E1, E2 and E4 are assertions; E3 is the formula at the end, under weak fairness.
  *
- * What is done under the lock is one step, except where a death inside matters: lock.pml and read.pml have the rest. Clients
- * of process 1 are threads that share its owner slot. A value entry with a lease on it (a stale value kept readable)
- * follows the same rules, with the entry in the marker's place.
+ * An operation under the lock is one step, except where a death inside it matters: lock.pml and read.pml have the rest. Clients
+ * of process 1 are threads that share its owner slot. A value entry with a lease (a stale value that stays readable)
+ * follows the same rules, in place of the marker.
  */
 
 #ifndef PROCESSES
@@ -49,7 +49,7 @@
 #define SELF           (process == 1 -> number : THREADS + process - 2)
 #define THREADS_OF(p)  (p == 1 -> THREADS : 1)
 
-/* The key's slot, and the entry it names. */
+/* The key's slot, and the entry that it names. */
 mtype = { nothing, lease, value };
 mtype kind = nothing;
 byte version, nextVersion;
@@ -60,10 +60,10 @@ byte content;
 byte incarnation[SLOTS + 1];
 byte byteHolder[SLOTS + 1];
 
-/* What the cache is a cache of. */
+/* The source of the cached values. */
 byte database = 1;
 
-/* What the properties speak of. */
+/* State for the properties only. */
 byte acknowledged;                  /* the newest change whose set or remove has returned */
 bool killed[PROCESSES + 1], isDone[ALL_THREADS];
 byte leaseProcess;
@@ -71,8 +71,8 @@ bool isGone[PROCESSES + 1];
 byte stopped[PROCESSES + 1], slotOf[PROCESSES + 1];
 bool isOver;                        /* no more changes */
 
-/* Whoever dies after the next version is raised leaves a version that nobody uses. The other way round, what was put
- * has a version that will be given again. */
+/* If a process dies after it raised the next version, that version is never used. In the other order, the entry
+ * would have a version that is used again. */
 inline put(what, aContent) {
     kind = what;
     content = aContent;
@@ -89,7 +89,7 @@ inline put(what, aContent) {
 #endif
 }
 
-/* Puts my marker if what I saw is still there. Leaves isMine and myVersion. */
+/* Puts the marker if the entry that was read is still there. Leaves isMine and myVersion. */
 inline take_lease() {
     atomic {
         if
@@ -128,7 +128,7 @@ inline set_with_lease() {
 #if defined(TAKE_OVER_WITHOUT_PROBE)
 #define SEES_DEAD_OWNER true
 #elif defined(PROBE_OWN_SLOT)
-/* The kernel says of a byte that my own open file has: nobody else has it. */
+/* For a byte that the own open file has, the kernel answers that no other process has it. */
 #define SEES_DEAD_OWNER (byteHolder[seenOwner] == 0 || byteHolder[seenOwner] == process \
                          || incarnation[seenOwner] != seenIncarnation)
 #elif defined(NO_INCARNATION)
@@ -181,7 +181,7 @@ inline open_store() {
     }
 }
 
-/* When its last thread is done or dead, a process gives its slot back. */
+/* When its last thread is done or dead, a process releases its slot. */
 inline end_thread() {
     atomic {
         stopped[process]++;
@@ -236,7 +236,7 @@ end:
     od
 }
 
-/* Changes the database, then tells the cache. */
+/* Changes the database, then the cache. */
 active proctype Changer() {
     byte changes, evictions;
 

@@ -3,30 +3,30 @@
  *   word = owner slot (0: free) | epoch | waiters
  *
  *   free --acquire--> held --release--> free          every arrow to "held" adds one to the epoch
- *                     held by a dead owner --steal--> held, in recovery --recovered--> held
+ *                     held by a dead owner --take over--> held, in recovery --recovered--> held
  *
- * A process holds the kernel's lock on the byte of its owner slot for life, and the kernel gives it back when the
- * process is gone: that is the proof of life. A new process may get a dead one's slot; it first recovers what the slot
- * number still holds.
+ * A process holds the kernel's lock on the byte of its owner slot during its whole life, and the kernel releases it when the
+ * process has ended: that is the proof of life. A new process may get the slot of a dead one. It first recovers the locks
+ * that still have the slot's number.
  *
  *   L1  At most one live thread is inside the partition.
- *   L2  The word is never stolen from a live process.
- *   L3  An ordinary operation finds the partition whole: whoever takes a dead owner's place completes recovery first.
+ *   L2  No process takes over the word from a live process.
+ *   L3  An ordinary operation finds the partition complete: a process that replaces a dead owner first completes recovery.
  *   L4  No death leaves the lock stuck: every live process ends all its rounds.
  *
  * L1 to L3 are assertions. L4 is the formula at the end, checked under weak fairness, and the absence of a state in which
  * live processes wait and none can move.
  *
- * The word is only ever changed by interlocked operations, so memory order plays no part here; that data written under
- * the lock is visible to the next owner rests on M2 and on release being interlocked too.
+ * Only interlocked operations change the word, so memory order does not matter here. Data that is written under
+ * the lock is visible to the next owner because of M2, and because release is interlocked too.
  *
  * Sizes: PROCESSES, THREADS of the first of them, owner SLOTS, ROUNDS of each thread, DEATHS. EPOCHS is the number of different
- * epochs: 64 is more than any run here uses. The file has 2^22, and NARROW_EPOCH shows what happens should it wrap while a
- * thief sits between its probe and its steal.
+ * epochs: 64 is more than any run here uses. The file has 2^22, and NARROW_EPOCH shows the effect of a wrap between the probe of
+ * a process and its takeover.
  *
- * NO_TIMEOUT: a waiter sleeps until it is woken. Without deaths the wake-ups alone must suffice.
- * TAKE_OVER_UNDER_BYTE: the thief takes the dead owner's byte lock for the moment of the steal, instead of only asking
- * whether somebody has it. No process can get the slot meanwhile, so that even a wrapped epoch cannot mislead the thief.
+ * NO_TIMEOUT: a waiter sleeps until it is woken. Without deaths the wake-ups alone must be sufficient.
+ * TAKE_OVER_UNDER_BYTE: the process holds the dead owner's byte lock during the takeover, instead of only asking
+ * whether another process has it. No process can get the slot meanwhile, so even a wrapped epoch does no harm.
  */
 
 #ifndef PROCESSES
@@ -66,12 +66,12 @@ bool waiters;
 byte byteHolder[SLOTS + 1];
 bool asleep[ALL_THREADS];
 
-/* The partition's data: whole when both halves agree. Left out when only L4 is asked for. */
+/* The partition's data: complete if both halves agree. Left out in runs that check only L4. */
 bit firstHalf, secondHalf;
 
-/* What the properties speak of; the protocol never reads these. */
-byte inside = NOBODY;              /* the thread in the partition, in recovery or out of it */
-byte holder;                       /* the process that last took the word, alive or not */
+/* State for the properties only; the protocol never reads it. */
+byte inside = NOBODY;              /* the thread in the partition, during recovery or after it */
+byte holder;                       /* the process that last acquired the word, alive or dead */
 bool killed[PROCESSES + 1], isDead[PROCESSES + 1], isDone[ALL_THREADS];
 byte stopped[PROCESSES + 1];       /* threads of the process that execute no more */
 byte slotOf[PROCESSES + 1];        /* 0: not open */
@@ -103,7 +103,7 @@ inline forget_word() {
     }
 }
 
-/* Interlocked: the word becomes mine if it still is what I saw. */
+/* Interlocked: the process acquires the word if it still has the value that was read. */
 inline take_word() {
     atomic {
         if
@@ -120,7 +120,7 @@ inline take_word() {
     }
 }
 
-/* Idempotent, and it may be cut off between any two steps: the next thief starts it again. */
+/* Idempotent. A death may end it between any two steps; the next takeover starts it again. */
 inline recover() {
 #if !defined(TAKE_OVER_WITHOUT_RECOVERY) && !defined(LIVENESS)
     firstHalf = 0;
@@ -130,10 +130,10 @@ inline recover() {
 #endif
 }
 
-/* Asks the kernel whether another open file has the byte. It says no of a byte that is my own. */
+/* Asks the kernel whether another open file has the byte. For a byte of the own open file, the answer is no. */
 #define IS_LOCKED_BY_OTHER(s) (byteHolder[s] != 0 && byteHolder[s] != process)
 
-inline steal() {
+inline take_over() {
 #ifdef TAKE_OVER_UNDER_BYTE
     atomic {
         if
@@ -162,7 +162,7 @@ inline steal() {
     fi
 }
 
-/* Interlocked exchange, then the wake-up: a death between them wakes nobody. */
+/* Interlocked exchange, then the wake-up: after a death between them, no waiter wakes up. */
 inline release() {
     atomic {
         inside = NOBODY;
@@ -177,7 +177,7 @@ inline release() {
     fi
 }
 
-/* All of them: the bit is gone, so that whoever is left asleep would have to wait for the time-out. */
+/* Wakes all waiters: the bit is gone, so a waiter that stays asleep would have to wait for the time-out. */
 inline wake() {
     atomic {
 #ifdef WAKE_ONE
@@ -242,17 +242,17 @@ inline acquire() {
         if
         :: seenOwner == 0 -> take_word()
 #ifndef PROBE_OWN_SLOT
-        :: seenOwner == slot -> wait_while_alive()    /* another thread of this process, so alive */
+        :: seenOwner == slot -> wait_while_alive()    /* another thread of this process, so it is alive */
         :: seenOwner != 0 && seenOwner != slot ->
 #else
         :: seenOwner != 0 ->
 #endif
 #ifdef TAKE_OVER_WITHOUT_PROBE
-            steal()
+            take_over()
 #else
             if
             :: IS_LOCKED_BY_OTHER(seenOwner) -> wait_while_alive()
-            :: else -> steal()
+            :: else -> take_over()
             fi
 #endif
         fi
@@ -270,7 +270,7 @@ inline use_partition() {
 #endif
 }
 
-/* The lowest free slot. Nothing else is done under its number before this returns. */
+/* Takes the lowest free slot. No other operation uses its number before this returns. */
 inline open_store() {
     atomic {
         if
@@ -293,7 +293,7 @@ inline open_store() {
             if
             :: isMine -> recover(); release(); break
 #ifndef REUSER_TRIES_ONCE
-            :: else    /* a thief was first, or a waiter set its bit: look again */
+            :: else    /* another process took over first, or a waiter set its bit: read again */
 #else
             :: else -> break
 #endif
@@ -306,7 +306,7 @@ inline open_store() {
     slotOf[process] = slot
 }
 
-/* What the kernel does when the last thread of a process is gone. */
+/* The work of the kernel when the last thread of a process has ended. */
 inline end_thread() {
     atomic {
         asleep[SELF] = false;

@@ -1,18 +1,18 @@
-/* The memory the models share: one array of cells, and a store buffer in front of it for each writing processor.
+/* The memory of the models: one shared array of cells, and a store buffer in front of it for each writing processor.
  *
  *   processor --store--> buffer --drain, at any later moment--> memory --load--> every processor
  *
- * With -DTSO the buffer is first in, first out: x86. With -DPSO two stores to different cells may drain in either order,
- * which is what Arm64 allows, except that a release store drains only after every store before it. Stores to one cell
+ * With -DTSO the buffer is first in, first out, as on x86. With -DPSO two stores to different cells may drain in either order,
+ * as Arm64 allows, but a release store drains only after every store before it. Stores to one cell
  * always keep their order. A full fence, and every interlocked operation, waits until the buffer is empty.
  *
  *   M1  A buffer holds every store between two fences: a model whose buffer overflows fails, so the depth never
  *       hides a reordering.
- *   M2  Death loses no store that was executed: the kernel ends a thread between two instructions, and the mapped
+ *   M2  Death loses no executed store: the kernel ends a thread between two instructions, and the mapped
  *       pages outlive it. A model lets the buffer drain before it declares the process dead.
  *
- * Loads happen one at a time and in program order; a model in which a load may come early says so itself. A processor
- * that reads a cell it wrote since its last fence must take the value from its buffer: no model here does that read.
+ * Loads happen one at a time and in program order. A model in which a load may come early has a comment about it. A processor
+ * that reads a cell that it wrote since its last fence must take the value from its buffer. No model here does such a read.
  *
  * The including model defines CELLS (fewer than 128), PROCESSORS and BUFFER_DEPTH (at most 8).
  */
@@ -46,10 +46,10 @@ inline buffer_store(cpu, where, what) {
 inline plain_store(cpu, where, what)   { buffer_store(cpu, where, what) }
 inline release_store(cpu, where, what) { buffer_store(cpu, (where) + RELEASE, what) }
 
-/* Sequentially consistent: what follows happens after every earlier store is visible to all. */
+/* Sequentially consistent: later operations happen after every earlier store is visible to all. */
 inline full_fence(cpu) { IS_DRAINED(cpu) }
 
-/* Makes the store at position i visible, closes the gap, and zeroes what is left so that equal states compare equal. */
+/* Makes the store at position i visible, closes the gap, and zeroes the rest, so that equal states compare equal. */
 inline drain(cpu, i) {
     d_step {
         memory[buffers[cpu].cell[i] % RELEASE] = buffers[cpu].value[i];
@@ -68,7 +68,7 @@ inline drain(cpu, i) {
     }
 }
 
-/* The store at position i may pass those before it: it is no release store, and none of them is to its cell. */
+/* The store at position i may pass earlier ones: it is not a release store, and none of them is to its cell. */
 #define PASSES(cpu, i, j) (buffers[cpu].cell[i] != buffers[cpu].cell[j] % RELEASE)
 #define IS_PLAIN(cpu, i)  (buffers[cpu].count > i && buffers[cpu].cell[i] < RELEASE)
 #define MAY_DRAIN_1(cpu)  (IS_PLAIN(cpu, 1) && PASSES(cpu, 1, 0))

@@ -1,20 +1,19 @@
-/* A reader pins a segment and then uses its bytes in place; the evictor recycles segments around it.
+/* A reader pins a segment and then uses its bytes in place; the evictor recycles segments meanwhile.
  *
  *   pin:    version | slot | header | hazard := segment | full fence | slot again | version again
  *   unpin:  hazard := 0 (release)
  *   evict:  clear the slot that names the segment | full fence | scan the hazard cells, until none names the segment:
- *           pinned by a live owner: the segment is left alone until a later scan; by a dead owner: reap, scan again
- *           | bytes reused
- *   reap:   mutex of the process | take the dead owner's byte lock | clear its hazard cell | give the byte back
- *   open:   take the byte lock of a slot | clear the hazard cell its predecessor left | use it
+ *           pinned by a live owner: leave the segment until a later scan; by a dead owner: reap, scan again
+ *           | reuse the bytes
+ *   reap:   mutex of the process | take the dead owner's byte lock | clear its hazard cell | release the byte
+ *   open:   take the byte lock of a slot | clear the hazard cell that its predecessor left | use it
  *
  *   P1  While the pin holds, the bytes are those of the entry that was pinned.
- *   P2  A dead owner's pin is reaped: once nobody alive pins, every segment can be recycled.
+ *   P2  A dead owner's pin is reaped: when no live process pins, every segment can be recycled.
  *
- * The pinning process may die at any statement, and a successor gets its owner slot. Another owner died long ago and left
- * a pin on some segment, in a cell that is scanned first. The holder of the lock is one process, as in read.pml; its own
- * death is the subject of that model. A second thread of that process evicts in another partition, of which only the
- * reaping matters here.
+ * The pinning process may die at any statement, and a successor gets its owner slot. Another owner died earlier and left
+ * a pin on some segment, in a cell that is scanned first. The holder of the lock is one process, as in read.pml, which also
+ * covers its death. A second thread of that process evicts in another partition; only its reaping matters here.
  */
 
 #ifndef SEGMENTS
@@ -49,14 +48,14 @@
 #define LONG_DEAD  0
 #define THE_PINNER 1
 
-/* The kernel: who has the byte lock of each of the two owner slots. */
+/* The kernel: the holder of the byte lock of each of the two owner slots. */
 mtype = { nobody, theOwner, theReaper };
 mtype byteHolder[2] = nobody;
 
 bool isReaping;     /* the mutex of the holder's process */
 bool killed, nobodyPins;
 
-/* A system call, or the kernel after a death: what was stored before is visible first. */
+/* A system call, or the kernel after a death: earlier stores become visible first. */
 inline give_byte_back(cpu, owner, who) {
     atomic {
         IS_DRAINED(cpu) ->
@@ -67,7 +66,7 @@ inline give_byte_back(cpu, owner, who) {
     }
 }
 
-/* The kernel grants an open file what it already has: to every thread of the process that has it. */
+/* The kernel grants an open file a lock that it already has, to every thread of its process. */
 #if defined(REAP_OWN_SLOT)
 #define IS_GRANTED(owner) true
 #else
@@ -91,7 +90,7 @@ inline reap(cpu, owner) {
     atomic {
         if
         :: IS_GRANTED(owner) -> byteHolder[owner] = theReaper; isReaped = true
-        :: else -> isReaped = false    /* alive, or opened by a successor a moment ago */
+        :: else -> isReaped = false    /* alive, or just opened by a successor */
         fi
     }
     if
@@ -134,18 +133,18 @@ inline make_reusable(s) {
 #ifdef SCAN_ONCE
         :: isReaped -> isPinned = false; break
 #else
-        :: isReaped    /* somebody else may pin it, too */
+        :: isReaped    /* another owner may pin it too */
 #endif
         fi
 #endif
     od
 }
 
-/* Evicts elsewhere, and comes by the dead pinner at any one moment. */
+/* Evicts elsewhere, and finds the dead pinner at some moment. */
 proctype OtherThread() {
     bool isReaped;
 
-end:    /* it need not come by */
+end:    /* it may also never find it */
     byteHolder[THE_PINNER] == nobody -> reap(OTHER, THE_PINNER)
 }
 
@@ -254,9 +253,9 @@ opening:
     }
     if
     :: goto opening              /* a successor gets the slot */
-    :: nobodyPins = true         /* nobody ever takes it again */
+    :: nobodyPins = true         /* no process ever takes it again */
     fi;
-idle:    /* alive for ever with its slot, or dead */
+idle:    /* alive with its slot from now on, or dead */
     skip
 }
 

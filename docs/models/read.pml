@@ -1,25 +1,25 @@
 /* Writers append entries and publish them under one lock; a reader reads and validates without any lock.
  *
- *   write:  recycle a segment if need be | first half, last half | tail | version + 1 | slot
+ *   write:  recycle a segment if necessary | first half, last half | tail | version + 1 | slot
  *           recycle: clear every slot that names the segment | full fence | tail := 0
  *   read:   version | slot | first half, with the key | last half | slot again | version again
  *
- * One bucket with two slots and two keys whose tags collide, so that either key may sit in either slot and only the key
- * inside the entry tells them apart. A segment holds one entry: nearly every write recycles. An entry is two cells that
- * hold the number of the mutation that wrote it; entries carry no checksum and slots no stamp here, since the protocol
+ * There is one bucket with two slots and two keys whose tags collide. So either key may be in either slot, and only the key
+ * inside the entry distinguishes them. A segment holds one entry, so nearly every write recycles. An entry is two cells that
+ * hold the number of the mutation that wrote it. Entries have no checksum and slots have no stamp here, because the protocol
  * must hold without them.
  *
- *   R1  A value returned is whole: both halves come from one mutation.
- *   R2  It is a value of the key that was asked for.
+ *   R1  A returned value is whole: both halves come from one mutation.
+ *   R2  It is a value of the requested key.
  *   R3  It is at least as new as every change of the key that was acknowledged, and every value of it that was returned,
  *       before the read began. So no stale and no removed value is read, and reads never go back.
  *
  * A miss is always allowed: this is a cache.
  *
- * All holders of the lock are one process here: lock.pml shows that they follow each other, and a release and a death
- * both leave an empty store buffer (M2), so who is next makes no difference. A holder may die before any store; then the
- * next one recovers and goes on. The stores up to the next fence enter the buffer in one step: they are nobody's business
- * until they drain.
+ * All holders of the lock are one process here: lock.pml shows that they follow each other. A release and a death
+ * both leave an empty store buffer (M2), so the next holder may be any process. A holder may die before any store; the
+ * next one then recovers and continues. The stores up to the next fence enter the buffer in one step, because no other process
+ * sees them until they drain.
  */
 
 #ifndef SEGMENTS
@@ -50,13 +50,13 @@
 #define BUFFER_DEPTH 7
 #include "memory.pml"
 
-#define HOLDER     0      /* the processor of whoever holds the lock */
+#define HOLDER     0      /* the processor of the lock's holder */
 #define NO_SEGMENT 100
 
-/* What the properties speak of. */
-byte mutations;           /* the last number given to a set or a remove */
+/* State for the properties only. */
+byte mutations;           /* the last number of a set or a removal */
 bit keyOf[MUTATIONS + 1];
-byte newestKnown[2];      /* of each key: the newest change acknowledged or value returned */
+byte newestKnown[2];      /* for each key: the newest acknowledged change or returned value */
 
 inline note(k, mutation) {
     if
@@ -67,7 +67,7 @@ inline note(k, mutation) {
 
 #define LIVE_OR_DEAD  if :: true :: deaths < DEATHS -> deaths++; goto died fi
 
-/* The slots as the holder knows them: one that it cleared a moment ago may still be in the buffer. */
+/* The slots as the holder knows them: a cleared slot may still be in the buffer. */
 #define IS_CLEARED(n) (memory[SLOT(n)] == 0 || memory[SLOT(n)] == segment + 1)
 #define HOLDS_KEY(n)  (!IS_CLEARED(n) && keyOf[memory[FIRST(memory[SLOT(n)] - 1)]] == key)
 
@@ -78,7 +78,7 @@ inline clear_slot_if(n, condition) {
     fi
 }
 
-/* Any segment but one may be the victim: a free one, or one whose entry must go first. */
+/* Any other segment may be the victim: a free one, or one whose entry is evicted first. */
 inline recycle_segment(except) {
     atomic {
         if
@@ -173,7 +173,7 @@ inline remove() {
     }
 }
 
-/* The survivor of an eviction: the same value at a new place, under the same slot. Interlocked, as kill.pml demands. */
+/* The survivor of an eviction: the same value at a new place, in the same slot. Interlocked, as kill.pml requires. */
 inline relocate() {
     atomic {
         if
@@ -196,7 +196,7 @@ inline relocate() {
     }
 }
 
-/* Idempotent. Clears the slots that name nothing. */
+/* Idempotent. Clears the slots that name no entry. */
 inline recover() {
     atomic {
 #ifndef RECOVERY_KEEPS_DANGLING_SLOTS
@@ -241,7 +241,7 @@ idle:
 #endif
     fi;
 release:
-    /* Interlocked: everything is visible before another has the lock, or the caller its answer. */
+    /* Interlocked: everything is visible before another process has the lock or the caller gets its answer. */
     atomic {
 #ifndef UNLOCK_WITHOUT_FENCE
         IS_DRAINED(HOLDER);
@@ -280,13 +280,13 @@ release:
 #define KEY_IS_SAME (first != 0 && keyOf[first] == key)
 #endif
 
-/* A reader that finds a change gives up here; that it would try again is a further read. */
+/* A reader that finds a change gives up here. A second try would be a further read. */
 #define GIVE_UP i = 2
 
 proctype Reader() {
     byte i, version, location, first, last, floor, reads;
     bool isSame;
-    bit key;    /* always 0: the keys are alike, and the first mutation may be of either */
+    bit key;    /* always 0: the keys are equivalent, and the first mutation may be of either */
 
     do
     :: reads < READS ->
@@ -302,7 +302,7 @@ proctype Reader() {
             :: location == 0 -> i++
             :: else ->
 #ifdef LOADS_PASS
-                /* Arm64: both loads are between the acquire of the slot and the barrier, and nothing else orders them. */
+                /* Arm64: both loads are between the acquire of the slot and the barrier, in any order. */
                 if
                 :: first = memory[FIRST(location - 1)]; last = memory[LAST(location - 1)]
                 :: last = memory[LAST(location - 1)]; first = memory[FIRST(location - 1)]
@@ -317,7 +317,7 @@ proctype Reader() {
                     last = memory[LAST(location - 1)];
 #endif
 #ifdef VERSION_BEFORE_SLOT
-                    /* Without the acquire, the second load of the version may come before that of the slot. */
+                    /* Without the acquire, the second load of the version may precede that of the slot. */
                     isSame = VERSION_IS_SAME;
                     isSame = isSame && SLOT_IS_SAME;
 #else
@@ -328,7 +328,7 @@ proctype Reader() {
                     :: !isSame -> GIVE_UP
                     :: else ->
 #ifdef NO_READ_BARRIER
-                        /* Nothing keeps the load of a value from being the last to happen. */
+                        /* Without the barrier, the load of a value may be the last one. */
                         last = memory[LAST(location - 1)];
 #endif
                         atomic {

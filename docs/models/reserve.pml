@@ -10,18 +10,18 @@
  *                      state := retired | clear the slot that names the segment | full fence
  *                      scan the hazard cell again, not pinned, or its owner is dead: state := free
  *   set, locked:       state: free -> sealed (interlocked) | both halves | version + 1 | slot
- *   reap:              take the dead owner's byte | clear its hazard cells, free what it reserved | give the byte back
+ *   reap:              take the dead owner's byte | clear its hazard cells, free its reservations | release the byte
  *   open:              take the byte of a slot | the same clean-up | use it
  *
- * The first scan is for writers, who pin under the lock: what they will publish must not be in a segment whose slots were
- * cleared before. The second is for readers, as in pin.pml; there are none with pins here.
+ * The first scan is for writers, which pin under the lock: they must not publish into a segment whose slots were
+ * cleared before. The second is for readers, as in pin.pml; no reader pins here.
  *
- *   V1  A value returned is whole and is one that was published: nobody else's bytes lie in between.
- *   V2  What a dead writer reserved or pinned is freed: in the end every segment can be recycled.
+ *   V1  A returned value is whole and was published: it contains no bytes of another value.
+ *   V2  Reservations and pins of a dead writer are freed: in the end every segment can be recycled.
  *
- * The large writer may die at any statement and a successor gets its owner slot. Segment states are changed by interlocked
- * operations or under the lock by the only process that may, so they are plain variables here; what is stored through a
- * buffer are the bytes, the version, the slot and the hazard cell.
+ * The large writer may die at any statement, and a successor gets its owner slot. Segment states are changed by interlocked
+ * operations, or under the lock by the only process that may change them. So they are plain variables here. Only the
+ * bytes, the version, the slot and the hazard cell are stored through a buffer.
  */
 
 #ifndef SEGMENTS
@@ -60,7 +60,7 @@ mtype byteHolder = nobody;
 
 bool killed, largeIsGone;
 
-/* What the properties speak of. */
+/* State for the properties only. */
 byte mutations;
 bool wasPublished[8];
 
@@ -140,7 +140,7 @@ inline reap() {
 #define IS_CANDIDATE(s) (!IS_PINNED(s))
 #endif
 
-/* Under the lock. A retired segment has been cleared before: only the last scan is done again. */
+/* Under the lock. A retired segment was cleared before, so only the last scan is repeated. */
 inline try_to_free(s) {
     if
     :: state[s] == sealed && !IS_CANDIDATE(s) -> reap()
@@ -211,7 +211,7 @@ proctype Setter() {
 
 inline open_store() {
     atomic { byteHolder == nobody -> byteHolder = theLarge };
-    /* lock.pml has the recovery of what the slot number still holds. */
+    /* lock.pml has the recovery of locks that still have the slot's number. */
     atomic {
         if
         :: holder == theLarge -> holder = nobody
@@ -221,7 +221,7 @@ inline open_store() {
     clean_up(LARGE)
 }
 
-/* The file's own words: what is free may be taken, by the lock's holder or, for a run, by anybody. */
+/* Words in the file: the lock's holder may take a free segment; for a run, any process may. */
 inline choose_free(newState) {
     atomic {
         if
@@ -306,7 +306,7 @@ opening:
     }
     if
     :: goto opening           /* a successor gets the slot */
-    :: largeIsGone = true     /* nobody ever takes it again */
+    :: largeIsGone = true     /* no process ever takes it again */
     fi;
 idle:
     skip

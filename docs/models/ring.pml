@@ -3,22 +3,22 @@
  *   change, locked:  slot | for each change: ring cell, position + 1        (all release stores)
  *   recovery:        overrun + 1 (interlocked), before the lock is released
  *   kill, unlocked:  slot := 0 by CAS, if the key has one | overrun + 1 (interlocked), in any case
- *   poll:            position, overrun; nothing moved: done
- *                    overrun moved, or position moved RING or more past mine: overrun, forget everything
+ *   poll:            position, overrun; both unchanged: done
+ *                    overrun changed, or position RING or more beyond mine: overrun, drop everything
  *                    copy the cells from mine to position | read barrier | position again
- *                    moved RING or more past mine by now: overrun; else forget the keys that were copied
- *   hit:             poll | serve what is still there
+ *                    now RING or more beyond mine: overrun; else drop the keys that were copied
+ *   hit:             poll | serve the value if it is still there
  *   fill:            poll | read the store | keep the value
  *
- * A ring of RING cells can be trusted for RING - 1 changes only: the next change is written over the oldest cell before
- * the position tells of it.
+ * A "kill" retracts a slot without the lock. Only RING - 1 changes of a ring of RING cells are certain: the next change
+ * is written over the oldest cell before the position shows it.
  *
  *   N1  A hit is at least as new as every change of the key that was acknowledged before it began. An operation that
  *       killed the old value and was dropped counts as a change.
- *   N2  Recovery is an acknowledgement: what a dead holder published is not hidden from those who polled since.
+ *   N2  Recovery is an acknowledgement: processes that poll after it see the changes that a dead holder published.
  *
- * Eviction takes a value out of the store and tells nobody, since a value that is evicted is still current. So every later
- * set or remove of the key must be told, also one that found no value to replace.
+ * Eviction takes a value out of the store without a message, because an evicted value is still current. So every later
+ * set or removal of the key must be posted, also one that found no value to replace.
  *
  * The holders of the lock are one process, as in read.pml. Reading the store is one load: read.pml has the rest. One
  * key is cached; changes of the other only move the ring.
@@ -43,7 +43,7 @@
 #define DEATHS 1
 #endif
 
-#define SLOT(k)   (k)        /* of each key: the number of the change that wrote its value; 0: none */
+#define SLOT(k)   (k)        /* for each key: the number of the change that wrote its value; 0: none */
 #define POSITION  2
 #define OVERRUN   3
 #define CELL(p)   (4 + (p) % RING)
@@ -55,10 +55,10 @@
 
 #define HOLDER 0
 
-/* What the properties speak of, for key 0. */
+/* State for the properties only, for key 0. */
 byte changes;
 byte newestKnown;     /* values of earlier changes may no longer be served */
-byte newestKilled;    /* nor those of this change and earlier ones */
+byte newestKilled;    /* values of this change and earlier ones may not be served either */
 
 inline raise(variable, number) {
     if
@@ -87,7 +87,7 @@ inline post(k) {
     position++
 }
 
-/* A set or a remove. */
+/* A set or a removal. */
 inline change() {
     changes++;
     if
@@ -160,7 +160,7 @@ release:
     fi
 }
 
-/* Sets whose wait for the lock ran out: they are dropped, and no older value may be served afterwards. */
+/* Sets that did not get the lock in time: they are dropped, and no older value may be served afterwards. */
 proctype Dropper() {
     byte kills, seen, old;
 
@@ -213,7 +213,7 @@ inline look_at(p) {
 
 inline copy_cells() {
 #ifdef LOADS_PASS
-    /* Arm64: nothing orders the loads of cells. At most two are copied here (RING <= 3), so these are all orders. */
+    /* Arm64: the loads of cells may have any order. At most two are copied here (RING <= 3), so these are all orders. */
     if
     :: next = mine; do :: next != position -> look_at(next); next++ :: else -> break od
     :: next = position; do :: next != mine -> next--; look_at(next) :: else -> break od
@@ -229,7 +229,7 @@ inline copy_cells() {
 
 inline poll() {
 #ifdef LOADS_PASS
-    /* The code loads the overrun first, the model below the position. Both hold. */
+    /* The code loads the overrun first; this model loads the position first. Both orders are correct. */
     overrun = memory[OVERRUN];
 #endif
     position = memory[POSITION];

@@ -1,14 +1,14 @@
-/* Two threads of one process pin through one hazard cell, which they share if they pin the same segment; an evictor recycles
- * segments around them. Dead owners are the subject of pin.pml.
+/* Two threads of one process pin through one hazard cell, which they share if they pin the same segment. An evictor recycles
+ * segments meanwhile. pin.pml covers dead owners.
  *
  *   pin:    version | slot | header | share, or take the cell | slot again | version again
  *     share:  count of the segment above zero: compare-and-swap to one more
  *     take:   the cell's bit by compare-and-swap | hazard := segment | full fence | count := 1 (release)
- *   unpin:  count decremented (interlocked); the last one: count := none | hazard := 0 (release) | the bit given back
- *   evict:  clear the slot that names the segment | full fence | hazard cell names it: left alone, else bytes reused
+ *   unpin:  count decremented (interlocked); the last one: count := none | hazard := 0 (release) | release the bit
+ *   evict:  clear the slot that names the segment | full fence | if a hazard cell names it, leave it, else reuse the bytes
  *
  *   P1  While a pin holds, the bytes are those of the entry that was pinned.
- *   P2  When nobody pins, every segment can be recycled.
+ *   P2  When no thread pins, every segment can be recycled.
  */
 
 #ifndef MUTATIONS

@@ -1,20 +1,20 @@
-/* Expired entries are taken out of a segment by several processes, step by step under the lock of its partition.
+/* Several processes remove expired entries from a segment, step by step under the lock of its partition.
  *
- *   a step, locked:   none under way: the first deadline has passed, so cursor := 0, earliest := never
+ *   a step, locked:   no sweep yet: the first deadline has passed, so cursor := 0, earliest := never
  *                     sealed, and the process knows that the entry is not due: earliest := the lower of both, cursor + 1
- *                     else look at the entry | due and named by its slot: clear the slot, count it, else earliest := the lower of both | cursor + 1
- *                     at the end: first deadline := earliest; a sealed segment that names nothing is used again
+ *                     else read the entry | due and named by its slot: clear the slot, count it, else earliest := the lower of both | cursor + 1
+ *                     at the end: first deadline := earliest; a sealed segment without named entries is used again
  *   writes, locked:   append, lowering the first deadline | reserve a gap | publish in the gap, lowering the first deadline and earliest |
  *                     replace or remove an entry | use a sliding entry, whose deadline grows | evict the whole segment
- *   the clock:        goes on at any moment
+ *   the clock:        advances at any moment
  *
- * What a process knows is a lower bound of each entry's deadline, of one life of the segment. In the code it is one for 64 entries.
+ * A process knows a lower bound of each entry's deadline, for one life of the segment. In the code it is one for 64 entries.
  *
- *   W1  An entry is taken out and counted as expired only if its slot names it and its deadline has passed, once.
- *   W2  While the lock is free, the first deadline is not later than that of any entry that a slot names. So a sweep will come to it.
+ *   W1  An entry is removed and counted as expired only if its slot names it and its deadline has passed, and only once.
+ *   W2  While the lock is free, the first deadline is not later than that of any entry that a slot names. So a sweep will reach it.
  *
- * A sweeper may die at any statement of a step. Who takes the lock after it finds the first deadline anew from what the slots name, and forgets the sweep.
- * All that is shared is changed under the lock, which is a full fence, so there are no store buffers here.
+ * A sweeper may die at any statement of a step. The next process that takes the lock computes the first deadline again from the entries that slots name, and drops the sweep.
+ * All shared state is changed under the lock, which is a full fence, so there are no store buffers here.
  */
 
 #ifndef ENTRIES
@@ -56,12 +56,12 @@ bool isGap[ENTRIES];
 byte first = NEVER;
 byte life = 1;
 
-/* The sweep under way, in the partition. */
+/* The present sweep, in the partition. */
 bool isSwept;
 byte cursor;
 byte earliest;
 
-/* What each process knows. */
+/* The knowledge of each process. */
 byte known[PROCESSES * ENTRIES];
 byte knownLife[PROCESSES];
 
@@ -139,7 +139,7 @@ proctype Sweeper(byte p) {
     bool isLooking, isRemembered, isFound;
 
     do
-    :: isSwept || first <= now ->    /* else there is nothing to do */
+    :: isSwept || first <= now ->    /* otherwise no entry is due */
 #ifdef SWEEP_WITHOUT_LOCK
         skip;
 #else
@@ -241,7 +241,7 @@ dead:
     skip
 }
 
-/* A deadline of an entry that is written is one or two after now. */
+/* The deadline of a written entry is one or two after now. */
 inline choose(target) {
     if
     :: target = now + 1

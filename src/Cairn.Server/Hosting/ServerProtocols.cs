@@ -4,6 +4,7 @@ using Cairn.Server.Memcached;
 using Cairn.Server.Metrics;
 using Cairn.Server.Pinning;
 using Cairn.Server.Resp;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Hosting;
 
@@ -28,7 +29,7 @@ internal sealed class ServerProtocols : IDisposable
             Workers = options.Workers == 0 ? Environment.ProcessorCount : options.Workers,
         };
         PinnedKeys pinned = PinnedKeys.Open(store, options.PinnedPrefixes, options.PinnedBytes);
-        _resp = new RespServer(store, pinned: pinned) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
+        _resp = new RespServer(store, RespCommands.Table, pinned: pinned) { MaxKeyBytes = options.MaxKeyBytes, MaxValueBytes = maxValueBytes, Metrics = Metrics, Users = plan.RespUsers };
         _resp.Events.Classes = plan.Events;
         Resp = new RespSessionFactory(_resp);
         _memcached = new MemcachedSessions(store, new MemcachedOptions

@@ -1,40 +1,35 @@
 using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using Cairn.Server.Metrics;
-using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Resp;
 
 // Finds commands by name without allocating. A name has up to sixteen letters, which are two words. The hash of the words is a place in a
 // table four times as large as needed. Setting bit 5 converts letters to lower case and turns no other byte into a letter. Names consist
 // of letters only.
-internal static class CommandTable
+internal sealed class CommandTable
 {
+    /// <summary>The name of the protocol in metrics.</summary>
+    public const string Protocol = "resp";
+
+    /// <summary>The number of requests that are no known command.</summary>
+    public const int Unknown = RequestRecorder.Resp;
+
     private const int LongestName = 16;
     private const int Places = 1024;
     private const ulong LowerCase = 0x2020202020202020;
 
-    private static readonly (ulong Low, ulong High, CommandInfo? Command)[] s_places = new (ulong, ulong, CommandInfo?)[Places];
+    private readonly (ulong Low, ulong High, CommandInfo? Command)[] _places = new (ulong, ulong, CommandInfo?)[Places];
 
-    static CommandTable()
+    /// <summary>Creates the table, and gives each command its number.</summary>
+    /// <param name="commands">The commands, by family.</param>
+    /// <param name="scripts">The scripts that the server executes natively.</param>
+    public CommandTable(CommandInfo[] commands, KnownScript[] scripts)
     {
-        All =
-        [
-            .. ConnectionCommands.All,
-            .. StringCommands.All,
-            .. CounterCommands.All,
-            .. KeyCommands.All,
-            .. ExpirationCommands.All,
-            .. HashCommands.All,
-            .. SetCommands.All,
-            .. SortedSetCommands.All,
-            .. TransactionCommands.All,
-            .. PubSubCommands.All,
-            .. ScriptCommands.All,
-            .. ServerCommands.All,
-        ];
+        All = commands;
+        Scripts = scripts;
         Executable = [.. All.SelectMany(command => command.Subcommands.Length > 0 ? command.Subcommands : [command])];
-        int number = RequestRecorder.Resp + 1; // The first number stands for requests that are no known command.
+        int number = Unknown + 1; // The first number stands for requests that are no known command.
         foreach (CommandInfo command in All.SelectMany(command => command.Subcommands.Prepend(command)))
         {
             command.Number = number++;
@@ -45,23 +40,26 @@ internal static class CommandTable
         {
             (ulong low, ulong high) = Words(System.Text.Encoding.ASCII.GetBytes(command.Name));
             int place = PlaceOf(low, high);
-            while (s_places[place].Command is not null)
+            while (_places[place].Command is not null)
             {
                 place = (place + 1) % Places;
             }
 
-            s_places[place] = (low, high, command);
+            _places[place] = (low, high, command);
         }
     }
 
     /// <summary>Gets all commands, by family.</summary>
-    public static CommandInfo[] All { get; }
+    public CommandInfo[] All { get; }
 
     /// <summary>Gets the commands that are executed: commands without subcommands, and subcommands.</summary>
-    public static CommandInfo[] Executable { get; }
+    public CommandInfo[] Executable { get; }
+
+    /// <summary>Gets the scripts that the server executes natively.</summary>
+    public KnownScript[] Scripts { get; }
 
     /// <summary>Returns the command with this name, in upper or lower case; null if there is none.</summary>
-    public static CommandInfo? Find(ReadOnlySpan<byte> name)
+    public CommandInfo? Find(ReadOnlySpan<byte> name)
     {
         if ((uint)(name.Length - 1) >= LongestName)
         {
@@ -71,7 +69,7 @@ internal static class CommandTable
         (ulong low, ulong high) = Words(name);
         for (int place = PlaceOf(low, high); ; place = (place + 1) % Places)
         {
-            ref readonly var candidate = ref s_places[place];
+            ref readonly var candidate = ref _places[place];
             if (candidate.Command is null || (candidate.Low == low && candidate.High == high))
             {
                 return candidate.Command;

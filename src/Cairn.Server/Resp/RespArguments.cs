@@ -6,6 +6,9 @@ namespace Cairn.Server.Resp;
 /// <summary>A request's arguments, in place in the input. Argument 0 is the command's name.</summary>
 internal readonly ref struct RespArguments
 {
+    /// <summary>The maximum number of keys and values of a command that sets several keys at one moment.</summary>
+    public const int MaxPairs = 65_536;
+
     private readonly RespRequestReader _reader;
     private readonly ReadOnlySpan<byte> _input;
     private readonly RespRequest _request;

@@ -4,7 +4,6 @@ using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
 using Cairn.Server.Pinning;
-using Cairn.Server.Resp.Commands;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Security;
 using Cairn.Server.Resp.Tracking;
@@ -24,21 +23,26 @@ internal sealed class RespServer : IDisposable
     private readonly long _startedAt;
     private long _connections;
 
-    public RespServer(CairnStore store, TimeProvider? clock = null, PinnedKeys? pinned = null)
+    public RespServer(CairnStore store, CommandTable commands, TimeProvider? clock = null, PinnedKeys? pinned = null)
     {
         Store = store;
+        Commands = commands;
+        Scripts = new KnownScripts(commands.Scripts);
         Pinned = pinned ?? PinnedKeys.None;
         _worker = new ThreadLocal<RespWorker>(() => new RespWorker(this), trackAllValues: true);
         Clock = clock ?? TimeProvider.System;
         StartedAt = Clock.GetUtcNow();
         _startedAt = Clock.GetTimestamp();
         _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        Tracking = new TrackingHub(this);
+        Tracking = new TrackingHub(store, Clock, id => _sessions.GetValueOrDefault(id), Pinned);
         Events = new KeyspaceEvents(store, new EventChannel(Messages), Pinned);
         Statistics = new RespStatistics(this);
     }
 
     public CairnStore Store { get; }
+
+    /// <summary>Gets the commands that clients can use.</summary>
+    public CommandTable Commands { get; }
 
     /// <summary>Gets the keys whose entries are kept.</summary>
     public PinnedKeys Pinned { get; }
@@ -77,7 +81,7 @@ internal sealed class RespServer : IDisposable
     }
 
     /// <summary>Gets the scripts that clients can name by their digests.</summary>
-    public KnownScripts Scripts { get; } = new();
+    public KnownScripts Scripts { get; }
 
     /// <summary>Gets the password checks in progress.</summary>
     public PasswordChecks Passwords { get; } = new();

@@ -59,7 +59,7 @@ internal sealed unsafe partial class RespSession
             }
 
             var arguments = new RespArguments(_reader, rest, request);
-            CommandInfo? command = arguments.Count == 0 ? null : CommandTable.Find(arguments[0]);
+            CommandInfo? command = arguments.Count == 0 ? null : Server.Commands.Find(arguments[0]);
             _aheadRequests[_aheadRead++] = new AheadRequest(request, length, command);
             position += length;
             if (command is { FirstKey: > 0, Subcommands.Length: 0 })

@@ -17,7 +17,7 @@ internal sealed partial class RespSession
             return false;
         }
 
-        CommandInfo? found = command ?? (arguments.Count > 0 ? CommandTable.Find(arguments[0]) : null);
+        CommandInfo? found = command ?? (arguments.Count > 0 ? Server.Commands.Find(arguments[0]) : null);
         if (found is { Subcommands.Length: > 0 } && arguments.Count > 1)
         {
             found = found.FindSubcommand(arguments[1]);

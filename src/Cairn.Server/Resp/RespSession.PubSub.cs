@@ -6,7 +6,7 @@ using Cairn.Server.Resp.PubSub;
 namespace Cairn.Server.Resp;
 
 // The client's subscriptions and the messages that result. Any worker adds messages to the inbox. The connection's own worker empties it.
-internal sealed partial class RespSession
+internal sealed partial class RespSession : ISubscriber
 {
     // The memory of an inbox item, besides its message.
     private const int InboxItemBytes = 32;
@@ -27,7 +27,7 @@ internal sealed partial class RespSession
     public int SubscriptionCount => _channels.Count + _patterns.Count;
 
     /// <summary>Gets the list in which receivers are collected.</summary>
-    public List<(RespSession Session, string? Pattern)> Receivers => _worker.Receivers;
+    public List<Receiver> Receivers => _worker.Receivers;
 
     /// <summary>Gets the subscribed names, in the order of subscription.</summary>
     public SubscribedNames Subscriptions(bool isPattern) => isPattern ? _patterns : _channels;

@@ -105,7 +105,7 @@ internal sealed partial class RespSession
             return isFree;
         }
 
-        if ((command.Flags & CommandFlags.NoAuth) == 0 && !user.MayUse(command))
+        if ((command.Flags & CommandFlags.NoAuth) == 0 && !user.MayUse(command.Flags, command.IsPublish))
         {
             RejectCommand(command, $"NOPERM this user has no permissions to run the '{command.Name}' command", ref writer);
             return false;

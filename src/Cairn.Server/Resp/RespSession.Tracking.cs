@@ -6,7 +6,7 @@ namespace Cairn.Server.Resp;
 
 // Client tracking: which keys the client has read, and how it receives invalidations. They are pushed, or sent to another connection that
 // has subscribed to a channel.
-internal sealed partial class RespSession
+internal sealed partial class RespSession : ITracker
 {
     private const int KeptOwnHashes = 1024;
 

@@ -1,7 +1,7 @@
 using Cairn.Concurrency;
 using Cairn.Protocol;
 using Cairn.Server.Connections;
-using Cairn.Server.Resp.Commands;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
@@ -23,7 +23,7 @@ internal sealed partial class RespSession
 
     // EXEC executes the whole queue in one turn, so it has its own limits: as many arguments as the longest MSET, and this many bytes of
     // replies besides the longest value. Both take as long as other atomic commands.
-    private const int MostQueuedArguments = 1 + (2 * StringCommands.MaxPairs);
+    private const int MostQueuedArguments = 1 + (2 * RespArguments.MaxPairs);
     private const int MostReplyBytes = 16 << 20;
 
     // As much other work, in ordinary elements: a store that KEYS visits, hashes that HSET loads, patterns that PUBLISH compares.
@@ -197,7 +197,7 @@ internal sealed partial class RespSession
             while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
             {
                 var arguments = new RespArguments(reader, queued, request);
-                CommandInfo? command = CommandTable.Find(arguments[0]);
+                CommandInfo? command = Server.Commands.Find(arguments[0]);
                 if (command is not null && (command.Flags & CommandFlags.RepliesValues) != 0)
                 {
                     bytes += ValueBytes(command, arguments, ref longest);
@@ -221,10 +221,10 @@ internal sealed partial class RespSession
             while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
             {
                 var arguments = new RespArguments(reader, queued, request);
-                work += CommandTable.Find(arguments[0]) switch
+                work += Server.Commands.Find(arguments[0]) switch
                 {
                     { Name: "keys" } => Server.Store.GetStatistics().Totals.Entries,
-                    { IsPublish: true } => Server.Messages.PatternCount / PubSubCommands.PatternsOfElement,
+                    { IsPublish: true } => Server.Messages.PatternCount / PubSubHub.PatternsOfElement,
                     { } command when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
                     _ => 0,
                 };
@@ -316,7 +316,7 @@ internal sealed partial class RespSession
 
     private void AddKeys(PartitionHold hold, scoped in RespArguments arguments)
     {
-        CommandInfo? command = CommandTable.Find(arguments[0]);
+        CommandInfo? command = Server.Commands.Find(arguments[0]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 1)
         {
             command = command.FindSubcommand(arguments[1]);

@@ -256,7 +256,7 @@ internal sealed partial class RespSession : Session
             return;
         }
 
-        command ??= CommandTable.Find(arguments[0]);
+        command ??= Server.Commands.Find(arguments[0]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 1)
         {
             CommandInfo? subcommand = command.FindSubcommand(arguments[1]);
@@ -274,7 +274,7 @@ internal sealed partial class RespSession : Session
         if (command is null)
         {
             BreakTransaction();
-            _recorder.CountRejected(RespCommands.Unknown);
+            _recorder.CountRejected(CommandTable.Unknown);
             if (IsHttp(arguments[0]))
             {
                 Reject(request);
@@ -395,7 +395,7 @@ internal sealed partial class RespSession : Session
         {
             At = Server.Clock.GetUtcNow(),
             Duration = duration,
-            Protocol = RespCommands.Protocol,
+            Protocol = CommandTable.Protocol,
             Client = Peer.Remote,
             ClientName = ClientName,
             Arguments = words,
@@ -490,7 +490,7 @@ internal sealed partial class RespSession : Session
 
     private void WriteProtocolError(ReadOnlySpan<byte> request, ref RespWriter writer)
     {
-        _recorder.CountRejected(RespCommands.Unknown);
+        _recorder.CountRejected(CommandTable.Unknown);
         Span<byte> text = stackalloc byte[128];
         if (_reader.Error != RespProtocolError.RequestTooLong)
         {

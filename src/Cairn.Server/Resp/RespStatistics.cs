@@ -62,7 +62,7 @@ internal sealed class RespStatistics(RespServer server)
         lock (_lock)
         {
             _base = Sum();
-            _commandBases = CommandTable.Executable.ToDictionary(command => command.Number, command => Sum(command.Number));
+            _commandBases = server.Commands.Executable.ToDictionary(command => command.Number, command => Sum(command.Number));
         }
     }
 
@@ -71,8 +71,8 @@ internal sealed class RespStatistics(RespServer server)
         ServerMetrics metrics = server.Metrics;
         long hits = 0;
         long misses = 0;
-        long errors = metrics.Total(recorder => recorder.Rejected(RespCommands.Unknown));
-        foreach (CommandInfo command in CommandTable.Executable)
+        long errors = metrics.Total(recorder => recorder.Rejected(CommandTable.Unknown));
+        foreach (CommandInfo command in server.Commands.Executable)
         {
             hits += metrics.Total(recorder => recorder.Hits(command.Number));
             misses += metrics.Total(recorder => recorder.Misses(command.Number));

@@ -1,6 +1,7 @@
 using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.Hashes;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
@@ -27,7 +28,7 @@ internal sealed class RespWorker(RespServer server)
     public RespRequestReader QueueReader { get; } = new();
 
     /// <summary>Gets the list in which the receivers of a message are collected.</summary>
-    public List<(RespSession Session, string? Pattern)> Receivers { get; } = [];
+    public List<Receiver> Receivers { get; } = [];
 
     /// <summary>Gets the number of requests executed. Thread-safe.</summary>
     public long CommandCount => Volatile.Read(ref _commands);

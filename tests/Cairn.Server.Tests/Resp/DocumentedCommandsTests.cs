@@ -1,5 +1,5 @@
 using System.Text.RegularExpressions;
-using Cairn.Server.Resp;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -19,14 +19,14 @@ public sealed partial class DocumentedCommandsTests
         {
             string name = match.Groups["name"].Value.ToLowerInvariant();
             documented.Add(name.Replace(' ', '|'));
-            if (CommandTable.All.FirstOrDefault(command => command.Name == name) is { Subcommands.Length: > 0 })
+            if (RespCommands.Table.All.FirstOrDefault(command => command.Name == name) is { Subcommands.Length: > 0 })
             {
                 documented.UnionWith(Word().Matches(match.Groups["more"].Value).Select(word => $"{name}|{word.Groups[1].Value.ToLowerInvariant()}"));
                 documented.Remove(name);
             }
         }
 
-        string[] existing = [.. CommandTable.Executable.Select(command => command.Name)];
+        string[] existing = [.. RespCommands.Table.Executable.Select(command => command.Name)];
         Assert.Empty(existing.Except(documented));
         Assert.Empty(documented.Except(existing));
     }

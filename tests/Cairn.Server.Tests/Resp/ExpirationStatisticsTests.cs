@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Text;
+using Cairn.Server.Resp.Commands;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Resp;
@@ -88,7 +89,7 @@ public sealed class ExpirationStatisticsTests
         clock.Advance(TimeSpan.FromSeconds(100));
         host.Store.SweepExpired();
         Assert.Equal("expired_keys:1", Line(client.Run("INFO stats"), "expired_keys"));
-        using var restarted = new Server.Resp.RespServer(host.Store, clock);
+        using var restarted = new Server.Resp.RespServer(host.Store, RespCommands.Table, clock);
         Assert.Equal(0, restarted.Statistics.Current.Expired);
     }
 

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.RegularExpressions;
+using Cairn.Server.Resp;
 using Cairn.Server.Resp.Commands;
 using Cairn.Server.Tests.Resp.Clients;
 
@@ -89,7 +90,7 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
     {
         string[] tested = [.. s_texts.Select(text => ScriptText.NormalDigest(Encoding.Latin1.GetBytes(text))).Order(StringComparer.Ordinal)];
 
-        Assert.Equal(tested, KnownScripts.All.SelectMany(script => script.Digests).Order(StringComparer.Ordinal));
+        Assert.Equal(tested, ScriptTable.All.SelectMany(script => script.Digests).Order(StringComparer.Ordinal));
     }
 
     [Fact]
@@ -97,7 +98,7 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
     {
         string document = File.ReadAllText(RepositoryFile.At("docs", "protocols.md"));
 
-        Assert.All(KnownScripts.All, script => Assert.Contains($"| {script.Name} |", document, StringComparison.Ordinal));
+        Assert.All(ScriptTable.All, script => Assert.Contains($"| {script.Name} |", document, StringComparison.Ordinal));
     }
 
     [Theory]

@@ -1,6 +1,7 @@
 using System.Security.Cryptography;
 using System.Text;
 using Cairn.Server.Resp;
+using Cairn.Server.Resp.Commands;
 using Cairn.Server.Resp.Security;
 using Cairn.Server.Tests.Testing;
 using StackExchange.Redis;
@@ -76,7 +77,7 @@ public class RedisComparisonTests
             await ConnectionMultiplexer.ConnectAsync(new ConfigurationOptions { EndPoints = { cairn.EndPoint(WireProtocol.Resp) } });
 
         var differences = new List<string>();
-        foreach (CommandInfo command in CommandTable.All.SelectMany(command => command.Subcommands.Prepend(command)))
+        foreach (CommandInfo command in RespCommands.Table.All.SelectMany(command => command.Subcommands.Prepend(command)))
         {
             RedisResult known = (await redisConnection.GetDatabase().ExecuteAsync("COMMAND", "INFO", command.Name))[0];
             string expected = known.IsNull ? "unknown" : Described(known);
@@ -107,7 +108,7 @@ public class RedisComparisonTests
         using var redis = RedisProcess.Start();
         await using StoreServer cairn = await StoreServer.StartAsync();
 
-        foreach (CommandInfo command in CommandTable.All.Where(command => command.Subcommands.Length > 0))
+        foreach (CommandInfo command in RespCommands.Table.All.Where(command => command.Subcommands.Length > 0))
         {
             byte[] request = Encoding.ASCII.GetBytes($"{command.Name} HELP\r\nECHO \"{ReplyTexts.End}\"\r\n");
             string[] expected = ReplyTexts.RunAlone(redis.EndPoint, request).Split("\r\n");

@@ -3,6 +3,7 @@ using System.Text;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -22,7 +23,7 @@ internal sealed class RespHost : IDisposable
             RemovesExpired = false,
             TimeProvider = clock ?? TimeProvider.System,
         });
-        Server = new RespServer(Store, clock) { MaxValueBytes = maxValueBytes, MaxKeyBytes = maxKeyBytes };
+        Server = new RespServer(Store, RespCommands.Table, clock) { MaxValueBytes = maxValueBytes, MaxKeyBytes = maxKeyBytes };
     }
 
     public string Path => _directory.FilePath;

@@ -11,7 +11,7 @@ public class ServerCommandTests
     [Fact]
     public void Every_command_has_docs()
     {
-        IEnumerable<CommandInfo> all = CommandTable.All.SelectMany(command => command.Subcommands.Prepend(command));
+        IEnumerable<CommandInfo> all = RespCommands.Table.All.SelectMany(command => command.Subcommands.Prepend(command));
 
         Assert.Empty(all.Where(command => !CommandDocs.Has(command)).Select(command => command.Name));
     }
@@ -19,7 +19,7 @@ public class ServerCommandTests
     [Fact]
     public void Docs_of_a_command_have_its_arguments()
     {
-        CommandDocs docs = CommandDocs.Of(CommandTable.Find("getex"u8)!);
+        CommandDocs docs = CommandDocs.Of(RespCommands.Table.Find("getex"u8)!);
 
         Assert.Equal(["key", "option"], docs.Arguments.Select(argument => argument.Name));
         Assert.Equal(["EX", "PX", "EXAT", "PXAT", "PERSIST"], docs.Arguments[1].Parts.Select(part => part.Token));
@@ -32,7 +32,7 @@ public class ServerCommandTests
     [InlineData("mset", 0, "key")]
     public void Docs_repeat_names_and_values_in_pairs(string command, int index, string name)
     {
-        CommandDocs.Argument pairs = CommandDocs.Of(CommandTable.Find(Encoding.ASCII.GetBytes(command))!).Arguments[index];
+        CommandDocs.Argument pairs = CommandDocs.Of(RespCommands.Table.Find(Encoding.ASCII.GetBytes(command))!).Arguments[index];
 
         Assert.True(pairs.IsMultiple);
         Assert.Equal([name, "value"], pairs.Parts.Select(part => part.Name));
@@ -44,7 +44,7 @@ public class ServerCommandTests
         using var host = new RespHost();
         RespClient client = host.Connect();
 
-        Assert.StartsWith($"*{2 * CommandTable.All.Length}\r\n", client.Run("COMMAND DOCS"), StringComparison.Ordinal);
+        Assert.StartsWith($"*{2 * RespCommands.Table.All.Length}\r\n", client.Run("COMMAND DOCS"), StringComparison.Ordinal);
         Assert.StartsWith("*2\r\n$3\r\nget\r\n*8\r\n$7\r\nsummary\r\n", client.Run("COMMAND DOCS get"), StringComparison.Ordinal);
     }
 

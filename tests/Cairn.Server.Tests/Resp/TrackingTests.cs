@@ -1,5 +1,6 @@
 using System.Text;
 using Cairn.Server.Memcached;
+using Cairn.Server.Resp;
 using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Tests.Resp;
@@ -112,7 +113,7 @@ public class TrackingTests
     public void Key_that_was_read_first_is_told_when_there_is_no_room_for_another()
     {
         using var host = new RespHost();
-        using var hub = new TrackingHub(host.Server, mostKeys: 3);
+        using var hub = new TrackingHub(host.Store, host.Server.Clock, id => host.Server.TryFind(id, out RespSession? session) ? session : null, host.Server.Pinned, mostKeys: 3);
         RespClient client = Follow(host, "CLIENT TRACKING ON");
         var state = new TrackingState();
         hub.Change(client.Session, null, state);

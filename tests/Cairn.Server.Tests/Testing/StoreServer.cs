@@ -4,6 +4,7 @@ using Cairn.Server.Listening;
 using Cairn.Server.Memcached;
 using Cairn.Server.Pinning;
 using Cairn.Server.Resp;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Tests.Testing;
 
@@ -20,7 +21,7 @@ internal sealed class StoreServer : IAsyncDisposable
     private StoreServer(long capacityBytes, bool removesExpired, MemcachedOptions memcached, string[] pinned)
     {
         _store = CairnStore.Open(new StoreOptions { Path = _directory.FilePath, CapacityBytes = capacityBytes, FlushOnClose = false, RemovesExpired = removesExpired });
-        _resp = new RespServer(_store, pinned: PinnedKeys.Open(_store, pinned, limitBytes: 0));
+        _resp = new RespServer(_store, RespCommands.Table, pinned: PinnedKeys.Open(_store, pinned, limitBytes: 0));
         _memcachedOptions = memcached with { Events = _resp.Events, Pinned = _resp.Pinned };
         _memcached = new MemcachedSessions(_store, _memcachedOptions);
     }

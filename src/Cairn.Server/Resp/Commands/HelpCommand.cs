@@ -13,7 +13,7 @@ internal static class HelpCommand
 
     private static void Help(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        CommandInfo command = CommandTable.Find(arguments[0])!;
+        CommandInfo command = RespCommands.Table.Find(arguments[0])!;
         List<string> lines = [$"{command.Name.ToUpperInvariant()} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"];
         foreach (CommandInfo subcommand in command.Subcommands)
         {

@@ -14,9 +14,6 @@ internal static class PubSubCommands
     // Every message is compared with every pattern.
     private const int MostPatterns = 1024;
 
-    /// <summary>The number of patterns without a star that are compared in the time of one ordinary key.</summary>
-    public const int PatternsOfElement = 8;
-
     // The elements of PUBLISH and PUBSUB CHANNELS before the first pattern or channel.
     private const int BeforePatterns = 1;
     private const int FirstPattern = 2;
@@ -132,7 +129,7 @@ internal static class PubSubCommands
 
         PubSubHub hub = session.Server.Messages;
         PatternSubscription[] patterns = session.BeginWith(static server => server.Messages.Patterns);
-        List<(RespSession Session, string? Pattern)> receivers = session.Receivers;
+        List<Receiver> receivers = session.Receivers;
         for (int element = session.BeginAt(BeforePatterns); element - FirstPattern < patterns.Length; element++)
         {
             PatternSubscription? pattern = element == BeforePatterns ? null : patterns[element - FirstPattern];
@@ -166,10 +163,10 @@ internal static class PubSubCommands
 
     private static void Deliver(
         RespSession session, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> content,
-        List<(RespSession Session, string? Pattern)> receivers, ref RespWriter writer)
+        List<Receiver> receivers, ref RespWriter writer)
     {
         var message = PublishedMessage.Rent(channel, content, session.Peer.Held.Account);
-        foreach ((RespSession receiver, string? pattern) in receivers)
+        foreach ((ISubscriber receiver, string? pattern) in receivers)
         {
             if (receiver == session)
             {
@@ -187,7 +184,7 @@ internal static class PubSubCommands
 
     // The work of a comparison, in ordinary elements.
     private static int WorkOf(KeyFilter? filter, int nameBytes, int element) =>
-        (element % PatternsOfElement == 0 ? 1 : 0) + (int)((filter?.BytesAfterStar ?? 0) * (long)nameBytes / KeyScan.ComparisonsOfElement);
+        (element % PubSubHub.PatternsOfElement == 0 ? 1 : 0) + (int)((filter?.BytesAfterStar ?? 0) * (long)nameBytes / KeyScan.ComparisonsOfElement);
 
     // First it counts the channels that match, and then it writes them.
     private static void Channels(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

@@ -84,9 +84,9 @@ internal static class ScriptCommands
         {
             writer.WriteError(Text.Bytes($"ERR the script takes at least {script.Keys} key(s) and {script.Arguments} argument(s)"));
         }
-        else if (keys > StringCommands.MaxPairs)
+        else if (keys > RespArguments.MaxPairs)
         {
-            writer.WriteError(Text.Bytes($"ERR a script has at most {StringCommands.MaxPairs} keys"));
+            writer.WriteError(Text.Bytes($"ERR a script has at most {RespArguments.MaxPairs} keys"));
         }
         else if (!session.TryHoldKeys(arguments, KeyArgument, KeyArgument + keys - 1, 1))
         {

@@ -155,15 +155,15 @@ internal static class ServerCommands
             return;
         }
 
-        writer.WriteArrayHeader(CommandTable.All.Length);
-        foreach (CommandInfo command in CommandTable.All)
+        writer.WriteArrayHeader(RespCommands.Table.All.Length);
+        foreach (CommandInfo command in RespCommands.Table.All)
         {
             WriteCommand(command, ref writer);
         }
     }
 
     private static void CommandCount(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteInteger(CommandTable.All.Length);
+        writer.WriteInteger(RespCommands.Table.All.Length);
 
     private static void Docs(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -171,7 +171,7 @@ internal static class ServerCommands
         {
             if (!session.MustAwaitMemory(DocsBytes, 1, ref writer))
             {
-                WriteDocs(CommandTable.All, ref writer);
+                WriteDocs(RespCommands.Table.All, ref writer);
             }
 
             return;
@@ -317,8 +317,8 @@ internal static class ServerCommands
         }
 
         // Filters select subcommands, too. The reply to a filter is no set, as in Redis.
-        CommandInfo[] commands = isWanted is null ? CommandTable.All
-            : [.. CommandTable.All.SelectMany(command => command.Subcommands.Prepend(command)).Where(isWanted)];
+        CommandInfo[] commands = isWanted is null ? RespCommands.Table.All
+            : [.. RespCommands.Table.All.SelectMany(command => command.Subcommands.Prepend(command)).Where(isWanted)];
         if (isWanted is null)
         {
             writer.WriteSetHeader(commands.Length);
@@ -336,7 +336,7 @@ internal static class ServerCommands
 
     private static void CommandGetKeys(RespSession session, scoped in RespArguments arguments, bool hasFlags, ref RespWriter writer)
     {
-        CommandInfo? command = CommandTable.Find(arguments[2]);
+        CommandInfo? command = RespCommands.Table.Find(arguments[2]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 3)
         {
             command = command.FindSubcommand(arguments[3]);
@@ -442,7 +442,7 @@ internal static class ServerCommands
     private static CommandInfo? FindWhole(ReadOnlySpan<byte> name)
     {
         int bar = name.IndexOf((byte)'|');
-        return bar < 0 ? CommandTable.Find(name) : CommandTable.Find(name[..bar])?.FindSubcommand(name[(bar + 1)..]);
+        return bar < 0 ? RespCommands.Table.Find(name) : RespCommands.Table.Find(name[..bar])?.FindSubcommand(name[(bar + 1)..]);
     }
 
     private static void WriteCommand(CommandInfo command, ref RespWriter writer)

@@ -14,9 +14,6 @@ internal static class StringCommands
     // The bytes behind a value: its line end, and the difference between its header's length and the prediction.
     private const int SpareBytes = 10;
 
-    // The maximum number of pairs of MSET and MSETNX.
-    public const int MaxPairs = 65_536;
-
     // A header of nine digits, and the spare bytes.
     private const int FrameBytes = 32;
 
@@ -457,7 +454,7 @@ internal static class StringCommands
             return false;
         }
 
-        if (arguments.Count / 2 > MaxPairs)
+        if (arguments.Count / 2 > RespArguments.MaxPairs)
         {
             writer.WriteError(TooManyPairs(name));
             return false;
@@ -467,7 +464,7 @@ internal static class StringCommands
     }
 
     private static byte[] TooManyPairs(string name) =>
-        Text.Bytes($"ERR {name.ToUpperInvariant()} sets at most {MaxPairs} keys at one moment. Send several commands.");
+        Text.Bytes($"ERR {name.ToUpperInvariant()} sets at most {RespArguments.MaxPairs} keys at one moment. Send several commands.");
 
     private static WriteStatus SetPairs(RespSession session, scoped in RespArguments arguments, int first, int end, in SetOptions options)
     {
@@ -510,7 +507,7 @@ internal static class StringCommands
         {
             writer.WriteError(RespErrors.Syntax);
         }
-        else if (pairs > MaxPairs)
+        else if (pairs > RespArguments.MaxPairs)
         {
             writer.WriteError(TooManyPairs("msetex"));
         }

@@ -6,7 +6,7 @@ namespace Cairn.Server.Resp.PubSub;
 /// <remarks>A user that is limited to a key prefix receives no events of other keys, whatever it subscribed to.</remarks>
 internal sealed class EventChannel(PubSubHub messages) : IEventChannel
 {
-    private readonly List<(RespSession Session, string? Pattern)> _receivers = [];
+    private readonly List<Receiver> _receivers = [];
 
     public void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
@@ -16,8 +16,8 @@ internal sealed class EventChannel(PubSubHub messages) : IEventChannel
             return;
         }
 
-        var published = PublishedMessage.Rent(channel, message, _receivers[0].Session.Peer.Held.Account);
-        foreach ((RespSession receiver, string? pattern) in _receivers)
+        var published = PublishedMessage.Rent(channel, message, _receivers[0].Subscriber.Peer.Held.Account);
+        foreach ((ISubscriber receiver, string? pattern) in _receivers)
         {
             if (receiver.User is { } user && user.MayUse(key))
             {
@@ -26,6 +26,6 @@ internal sealed class EventChannel(PubSubHub messages) : IEventChannel
         }
 
         published.Release();
-        _receivers.Clear(); // Does not keep ended sessions alive.
+        _receivers.Clear(); // Does not keep ended subscribers alive.
     }
 }

@@ -5,16 +5,19 @@ namespace Cairn.Server.Resp.PubSub;
 /// <summary>The subscriptions of all clients to channels and patterns. Thread-safe.</summary>
 internal sealed class PubSubHub
 {
+    /// <summary>The number of patterns without a star that are compared in the time of one ordinary key.</summary>
+    public const int PatternsOfElement = 8;
+
     private const int LongestNameOnStack = 256;
 
     private readonly Lock _lock = new();
 
     // Names as Text.Latin creates them from bytes.
-    private readonly Dictionary<string, List<RespSession>> _channels = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, List<ISubscriber>> _channels = new(StringComparer.Ordinal);
     private readonly Dictionary<string, PatternSubscription> _patterns = new(StringComparer.Ordinal);
     private PatternSubscription[]? _allPatterns; // A copy for publishers; null if it is out of date.
 
-    private readonly Dictionary<string, List<RespSession>>.AlternateLookup<ReadOnlySpan<char>> _channelsBySpan;
+    private readonly Dictionary<string, List<ISubscriber>>.AlternateLookup<ReadOnlySpan<char>> _channelsBySpan;
 
     // Lets publishers skip the lock when there are no subscribers. A client that is subscribing gets the messages that are published
     // after the reply to its subscription.
@@ -45,7 +48,7 @@ internal sealed class PubSubHub
         }
     }
 
-    public void Add(RespSession session, string name, bool isPattern)
+    public void Add(ISubscriber subscriber, string name, bool isPattern)
     {
         lock (_lock)
         {
@@ -57,34 +60,34 @@ internal sealed class PubSubHub
                     _allPatterns = null;
                 }
 
-                pattern.Sessions.Add(session);
+                pattern.Subscribers.Add(subscriber);
             }
             else
             {
-                if (!_channels.TryGetValue(name, out List<RespSession>? sessions))
+                if (!_channels.TryGetValue(name, out List<ISubscriber>? subscribers))
                 {
-                    _channels[name] = sessions = [];
+                    _channels[name] = subscribers = [];
                 }
 
-                sessions.Add(session);
+                subscribers.Add(subscriber);
             }
 
             _subscriptions++;
         }
     }
 
-    public void Remove(RespSession session, string name, bool isPattern)
+    public void Remove(ISubscriber subscriber, string name, bool isPattern)
     {
         lock (_lock)
         {
-            List<RespSession>? sessions = isPattern ? _patterns.GetValueOrDefault(name)?.Sessions : _channels.GetValueOrDefault(name);
-            if (sessions is null || !sessions.Remove(session))
+            List<ISubscriber>? subscribers = isPattern ? _patterns.GetValueOrDefault(name)?.Subscribers : _channels.GetValueOrDefault(name);
+            if (subscribers is null || !subscribers.Remove(subscriber))
             {
                 return;
             }
 
             _subscriptions--;
-            if (sessions.Count > 0)
+            if (subscribers.Count > 0)
             {
                 return;
             }
@@ -103,7 +106,7 @@ internal sealed class PubSubHub
 
     /// <summary>Adds the receivers of a message on this channel: first subscribers of the channel, then of patterns. A client that
     /// subscribed twice is added twice.</summary>
-    public void FindReceivers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
+    public void FindReceivers(ReadOnlySpan<byte> channel, List<Receiver> receivers)
     {
         FindSubscribers(channel, receivers);
         foreach (PatternSubscription pattern in Patterns)
@@ -113,7 +116,7 @@ internal sealed class PubSubHub
     }
 
     /// <summary>Adds the subscribers of this channel.</summary>
-    public void FindSubscribers(ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
+    public void FindSubscribers(ReadOnlySpan<byte> channel, List<Receiver> receivers)
     {
         if (_subscriptions == 0)
         {
@@ -124,11 +127,11 @@ internal sealed class PubSubHub
         Encoding.Latin1.GetChars(channel, name);
         lock (_lock)
         {
-            if (_channelsBySpan.TryGetValue(name, out List<RespSession>? sessions))
+            if (_channelsBySpan.TryGetValue(name, out List<ISubscriber>? subscribers))
             {
-                foreach (RespSession session in sessions)
+                foreach (ISubscriber subscriber in subscribers)
                 {
-                    receivers.Add((session, null));
+                    receivers.Add(new Receiver(subscriber, null));
                 }
             }
         }
@@ -137,7 +140,7 @@ internal sealed class PubSubHub
     /// <summary>Adds the subscribers of a pattern, if this channel matches it. The comparison, which may take long, needs no
     /// lock.</summary>
     public void FindReceivers(
-        PatternSubscription pattern, ReadOnlySpan<byte> channel, List<(RespSession Session, string? Pattern)> receivers)
+        PatternSubscription pattern, ReadOnlySpan<byte> channel, List<Receiver> receivers)
     {
         if (!pattern.Filter.Matches(channel))
         {
@@ -146,9 +149,9 @@ internal sealed class PubSubHub
 
         lock (_lock)
         {
-            foreach (RespSession session in pattern.Sessions)
+            foreach (ISubscriber subscriber in pattern.Subscribers)
             {
-                receivers.Add((session, pattern.Name));
+                receivers.Add(new Receiver(subscriber, pattern.Name));
             }
         }
     }
@@ -166,7 +169,7 @@ internal sealed class PubSubHub
     {
         lock (_lock)
         {
-            return _channels.TryGetValue(Text.Latin(channel), out List<RespSession>? sessions) ? sessions.Count : 0;
+            return _channels.TryGetValue(Text.Latin(channel), out List<ISubscriber>? subscribers) ? subscribers.Count : 0;
         }
     }
 }
@@ -178,5 +181,5 @@ internal sealed class PatternSubscription(string name)
 
     public KeyFilter Filter { get; } = KeyFilter.Glob(Text.Bytes(name));
 
-    public List<RespSession> Sessions { get; } = [];
+    public List<ISubscriber> Subscribers { get; } = [];
 }

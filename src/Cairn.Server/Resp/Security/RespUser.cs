@@ -29,11 +29,10 @@ internal sealed class RespUser
 
     /// <summary>Returns whether the user may execute this command, apart from its keys. Commands that affect the server or every key are
     /// only for users that may change every key.</summary>
-    public bool MayUse(CommandInfo command)
+    public bool MayUse(CommandFlags flags, bool isPublish)
     {
-        CommandFlags flags = command.Flags;
         bool isChange = (flags & CommandFlags.Write) != 0;
-        return !(IsReadOnly && (isChange || command.IsPublish))
+        return !(IsReadOnly && (isChange || isPublish))
             && !(IsRestricted && (flags & CommandFlags.Admin) != 0)
             && !(KeyPrefix.Length > 0 && isChange && (flags & CommandFlags.AllKeys) != 0);
     }

@@ -35,14 +35,15 @@ internal sealed class TrackingHub : IDisposable
     private static readonly TimeSpan s_round = TimeSpan.FromSeconds(1);
 
     private readonly Lock _lock = new();
-    private readonly RespServer _server;
+    private readonly CairnStore _store;
+    private readonly Func<long, ITracker?> _find;
     private readonly KeySpace _keySpace;
     private readonly TrackedKeys _keys;
-    private readonly List<RespSession> _trackers = [];
+    private readonly List<ITracker> _trackers = [];
     private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
     private HashSet<(ulong Hash, long Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
-    private readonly RespSession?[] _writers; // By partition (I3).
+    private readonly ITracker?[] _writers; // By partition (I3).
     private readonly List<int> _overrun = [];
     private readonly ITimer _timer;
     private volatile int _trackerCount;
@@ -52,14 +53,23 @@ internal sealed class TrackingHub : IDisposable
     private int _nameBytes;
     private long _countedBytes;
 
-    public TrackingHub(RespServer server, int mostKeys = DefaultMostKeys, long mostBytes = DefaultMostBytes)
+    /// <summary>Creates a hub that no client uses yet.</summary>
+    /// <param name="store">The store whose changes the hub sends.</param>
+    /// <param name="clock">The source of the hub's timer.</param>
+    /// <param name="find">Returns the connected client with an identifier; null if it has left.</param>
+    /// <param name="pinned">The keys whose entries are kept.</param>
+    /// <param name="mostKeys">The maximum number of tracked keys.</param>
+    /// <param name="mostBytes">The maximum number of bytes of tracked keys and their readers.</param>
+    public TrackingHub(
+        CairnStore store, TimeProvider clock, Func<long, ITracker?> find, PinnedKeys pinned, int mostKeys = DefaultMostKeys, long mostBytes = DefaultMostBytes)
     {
-        _server = server;
-        _keySpace = new KeySpace(server.Store, server.MaxValueBytes, server.Pinned);
-        _keys = new TrackedKeys(mostKeys, mostBytes, id => server.TryFind(id, out _));
-        _cursors = new InvalidationCursor[server.Store.PartitionCount];
-        _writers = new RespSession?[_cursors.Length];
-        _timer = server.Clock.CreateTimer(_ => Tick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _store = store;
+        _find = find;
+        _keySpace = new KeySpace(store, int.MaxValue, pinned);
+        _keys = new TrackedKeys(mostKeys, mostBytes, id => find(id) is not null);
+        _cursors = new InvalidationCursor[store.PartitionCount];
+        _writers = new ITracker?[_cursors.Length];
+        _timer = clock.CreateTimer(_ => Tick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         MostKeys = mostKeys;
     }
 
@@ -114,7 +124,7 @@ internal sealed class TrackingHub : IDisposable
     }
 
     /// <summary>Starts, changes or ends the tracking of a client.</summary>
-    public void Change(RespSession session, TrackingState? before, TrackingState? after)
+    public void Change(ITracker session, TrackingState? before, TrackingState? after)
     {
         lock (_lock)
         {
@@ -146,7 +156,7 @@ internal sealed class TrackingHub : IDisposable
     }
 
     /// <summary>Adds a key that a client is about to read (I1).</summary>
-    public void Remember(RespSession session, TrackingState state, ReadOnlySpan<byte> key)
+    public void Remember(ITracker session, TrackingState state, ReadOnlySpan<byte> key)
     {
         bool isThere = _keySpace.TryGetInfo(key, out EntryInfo info);
 
@@ -215,8 +225,8 @@ internal sealed class TrackingHub : IDisposable
 
     /// <summary>Begins the changes of a client that does not want invalidations of its own changes. It holds the partitions of the
     /// keys.</summary>
-    /// <param name="writer">The client; its <see cref="RespSession.OwnHashes"/> are the keys.</param>
-    public void BeginOwn(RespSession writer)
+    /// <param name="writer">The client; its <see cref="ITracker.OwnHashes"/> are the keys.</param>
+    public void BeginOwn(ITracker writer)
     {
         lock (_lock)
         {
@@ -226,7 +236,7 @@ internal sealed class TrackingHub : IDisposable
     }
 
     /// <summary>Ends the changes, while the client still holds the partitions.</summary>
-    public void EndOwn(RespSession writer)
+    public void EndOwn(ITracker writer)
     {
         lock (_lock)
         {
@@ -251,7 +261,7 @@ internal sealed class TrackingHub : IDisposable
             for (int partition = 0; partition < _cursors.Length; partition++)
             {
                 InvalidationStatus status;
-                while ((status = _server.Store.ReadInvalidations(partition, ref _cursors[partition], hashes, out int count)) == InvalidationStatus.Changed)
+                while ((status = _store.ReadInvalidations(partition, ref _cursors[partition], hashes, out int count)) == InvalidationStatus.Changed)
                 {
                     foreach (ulong hash in hashes[..count])
                     {
@@ -315,7 +325,7 @@ internal sealed class TrackingHub : IDisposable
 
     public void Dispose() => _timer.Dispose();
 
-    private void SetWriter(RespSession writer, RespSession? value)
+    private void SetWriter(ITracker writer, ITracker? value)
     {
         foreach (ulong hash in writer.OwnHashes)
         {
@@ -327,7 +337,7 @@ internal sealed class TrackingHub : IDisposable
     {
         for (int partition = 0; partition < _cursors.Length; partition++)
         {
-            _cursors[partition] = _server.Store.GetInvalidationCursor(partition);
+            _cursors[partition] = _store.GetInvalidationCursor(partition);
         }
 
         _timer.Change(s_interval, s_interval);
@@ -364,7 +374,7 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    private void TellOne(ulong hash, RespSession? writer)
+    private void TellOne(ulong hash, ITracker? writer)
     {
         byte[]? name = null;
         if (_keys.Find(hash) is var place and >= 0)
@@ -386,7 +396,7 @@ internal sealed class TrackingHub : IDisposable
             name = FindName(hash, out isOther);
         }
 
-        foreach (RespSession tracker in _trackers)
+        foreach (ITracker tracker in _trackers)
         {
             if (tracker.Tracking is not { IsBroadcast: true } state || isOther || (tracker == writer && state.IsNoLoop))
             {
@@ -432,7 +442,7 @@ internal sealed class TrackingHub : IDisposable
     }
 
     // Broadcast clients receive this change separately.
-    private void TellReaders(int place, bool isChange, RespSession? writer = null)
+    private void TellReaders(int place, bool isChange, ITracker? writer = null)
     {
         TrackedKey tracked = _keys.At(place);
         _keys.Remove(place);
@@ -444,7 +454,7 @@ internal sealed class TrackingHub : IDisposable
 
         void TellReader(long reader)
         {
-            if (_server.TryFind(reader, out RespSession? session) && session.Tracking is { } state && !(isChange && state.IsBroadcast) && !(session == writer && state.IsNoLoop))
+            if (_find(reader) is { } session && session.Tracking is { } state && !(isChange && state.IsBroadcast) && !(session == writer && state.IsNoLoop))
             {
                 session.Invalidate(tracked.Key);
             }
@@ -464,7 +474,7 @@ internal sealed class TrackingHub : IDisposable
 
     private void TellAll(bool isBroadcastOnly)
     {
-        foreach (RespSession tracker in _trackers)
+        foreach (ITracker tracker in _trackers)
         {
             if (!isBroadcastOnly || tracker.Tracking is { IsBroadcast: true })
             {

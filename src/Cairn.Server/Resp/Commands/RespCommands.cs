@@ -1,23 +1,35 @@
 using Cairn.Server.Metrics;
 
-namespace Cairn.Server.Resp;
+namespace Cairn.Server.Resp.Commands;
 
-/// <summary>The commands of RESP in the metrics.</summary>
+/// <summary>The commands of RESP that this server executes.</summary>
 internal static class RespCommands
 {
-    /// <summary>The name of the protocol in metrics.</summary>
-    public const string Protocol = "resp";
+    /// <summary>Gets the table of the commands.</summary>
+    public static CommandTable Table { get; } = new(
+        [
+            .. ConnectionCommands.All,
+            .. StringCommands.All,
+            .. CounterCommands.All,
+            .. KeyCommands.All,
+            .. ExpirationCommands.All,
+            .. HashCommands.All,
+            .. SetCommands.All,
+            .. SortedSetCommands.All,
+            .. TransactionCommands.All,
+            .. PubSubCommands.All,
+            .. ScriptCommands.All,
+            .. ServerCommands.All,
+        ],
+        ScriptTable.All);
 
-    /// <summary>The number of requests that are no known command.</summary>
-    public const int Unknown = RequestRecorder.Resp;
-
-    /// <summary>Gets all commands and subcommands. The first element stands for requests that are no known command.</summary>
+    /// <summary>Gets all commands and subcommands for the metrics. The first element stands for requests that are no known command.</summary>
     public static IReadOnlyList<MeteredCommand> Metered { get; } =
     [
-        new(Unknown, Protocol, "unknown", CommandFamily.Other),
-        .. CommandTable.All
+        new(CommandTable.Unknown, CommandTable.Protocol, "unknown", CommandFamily.Other),
+        .. Table.All
             .SelectMany(command => command.Subcommands.Prepend(command))
-            .Select(command => new MeteredCommand(command.Number, Protocol, command.Name, FamilyOf(command))),
+            .Select(command => new MeteredCommand(command.Number, CommandTable.Protocol, command.Name, FamilyOf(command))),
     ];
 
     private static CommandFamily FamilyOf(CommandInfo command) => command.Group switch

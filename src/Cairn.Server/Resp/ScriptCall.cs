@@ -1,6 +1,6 @@
 using Cairn.Protocol;
 
-namespace Cairn.Server.Resp.Commands;
+namespace Cairn.Server.Resp;
 
 /// <summary>Does natively what a known script does, and writes its reply. The partitions of all keys are held.</summary>
 internal delegate void ScriptHandler(RespSession session, scoped in ScriptCall call, ref RespWriter writer);

@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Security.Cryptography;
 using System.Text;
 
-namespace Cairn.Server.Resp.Commands;
+namespace Cairn.Server.Resp;
 
 // The digests by which scripts are known. Clients name a script by the SHA-1 of its text. The table of known scripts names it by the SHA-1
 // of its normal form, in which the versions of a library, and libraries that copied from each other, are the same:

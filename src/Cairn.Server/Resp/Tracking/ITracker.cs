@@ -1,0 +1,19 @@
+namespace Cairn.Server.Resp.Tracking;
+
+/// <summary>A client that can track keys. Thread-safe, except for <see cref="OwnHashes"/>.</summary>
+internal interface ITracker
+{
+    /// <summary>Gets the client's connection.</summary>
+    RespPeer Peer { get; }
+
+    /// <summary>Gets how the client tracks keys; null if it does not.</summary>
+    TrackingState? Tracking { get; }
+
+    /// <summary>Gets the hashes of the keys that the client changes now, if it wants no invalidations of its own changes. The hub reads
+    /// them between <see cref="TrackingHub.BeginOwn"/> and <see cref="TrackingHub.EndOwn"/>.</summary>
+    List<ulong> OwnHashes { get; }
+
+    /// <summary>Sends an invalidation soon.</summary>
+    /// <param name="key">The key; null for all keys.</param>
+    void Invalidate(byte[]? key);
+}

@@ -330,12 +330,16 @@ internal sealed class DistributedBackend
             version = _eraVersion;
         }
 
-        if (Pending.TryRead(Records.EraKey, out PendingChange? pending) && pending is null or { Kind: ChangeKind.Era })
+        bool isPending = Pending.TryRead(Records.EraKey, out PendingChange? pending);
+        if (isPending && pending is not { Kind: ChangeKind.Remove })
         {
             return pending is null ? 0 : UnlessVoid(Learn(pending.Number, version));
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
+        // The record of a pending removal counts as missing.
+        CallResult<ReadOnlyMemory<byte>?> result = isPending
+            ? new(CallStatus.Done, null)
+            : await ReadAsync(Records.EraKey, CancellationToken.None).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return 0;

@@ -313,7 +313,8 @@ internal sealed class DistributedLevel : SecondLevel
     {
         string text = _backend.Records.StampKey(tag);
         wait = Shared(wait);
-        if (_backend.Pending.TryRead(text, out PendingChange? pending) && pending is null or { Kind: ChangeKind.Stamp })
+        bool isPending = _backend.Pending.TryRead(text, out PendingChange? pending);
+        if (isPending && pending is not { Kind: ChangeKind.Remove })
         {
             return pending?.Number ?? Tag.Unknown;
         }
@@ -324,7 +325,10 @@ internal sealed class DistributedLevel : SecondLevel
             return Tag.Unknown;
         }
 
-        CallResult<ReadOnlyMemory<byte>?> result = await _backend.ReadAsync(text, wait).ConfigureAwait(false);
+        // The record of a pending removal counts as missing.
+        CallResult<ReadOnlyMemory<byte>?> result = isPending
+            ? new(CallStatus.Done, null)
+            : await _backend.ReadAsync(text, wait).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
             return Tag.Unknown;

@@ -34,8 +34,8 @@ internal readonly record struct AttemptResult(bool IsDone, Task? Late = null);
 //       than was requested, and leave no old value readable.
 //   I6  A change that is made later than it was requested must not replace newer changes of other machines. A pending value, stamp or era is
 //       tried again only if the channel has delivered all their changes up to its failure. Once made, it is unconfirmed: it is watched until
-//       the channel has delivered all their changes up to that moment. Otherwise it is replaced: a value by a removal, a stamp or an era by
-//       another new one. Removals replace nothing.
+//       the channel has delivered all their changes up to that moment. Otherwise it is replaced by a removal, which replaces nothing. The
+//       next reader of a removed stamp or era creates another one.
 internal sealed partial class WriteBehindQueue : IDisposable
 {
     private const long FirstDelayMs = 100;
@@ -289,7 +289,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
 
     /// <summary>
     /// Handles a change of a key by another machine. A pending change of this process is at most as new, and must not replace it: the key is
-    /// removed instead, and a stamp or era is replaced by another new one. Ends the key's lease.
+    /// removed instead. Ends the key's lease.
     /// </summary>
     public void OnChangedElsewhere(string key)
     {
@@ -369,7 +369,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
         }
     }
 
-    /// <summary>Begins a new era: all leases end, and pending stamps are replaced by new ones. Pending values belong to the old era.</summary>
+    /// <summary>Begins a new era: all leases end, and pending stamps become removals. Pending values belong to the old era.</summary>
     public void OnNewEra()
     {
         lock (_gate)
@@ -515,12 +515,8 @@ internal sealed partial class WriteBehindQueue : IDisposable
             return;
         }
 
-        PendingChange newest = state.Newest.Kind switch
-        {
-            ChangeKind.Stamp => new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber() },
-            ChangeKind.Era => new PendingChange(ChangeKind.Era) { Number = DistributedRecords.NewNumber() },
-            _ => new PendingChange(ChangeKind.Remove),
-        };
+        // Another stamp or era in its place would be late, too: two machines would replace each other's without end.
+        var newest = new PendingChange(ChangeKind.Remove);
         newest.OnLate(_clock.NowMs);
         Replace(state, newest);
         MarkPending(state);

@@ -85,6 +85,24 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Tag_that_two_machines_invalidated_late_is_not_changed_without_end()
+    {
+        await _a.StampAsync("tag");
+        _first.Works = _second.Works = false;
+        Assert.Equal(LevelStatus.Failed, await _a.RenewAsync("tag"));
+        Assert.Equal(LevelStatus.Failed, await _b.RenewAsync("tag"));
+        _first.Works = _second.Works = true;
+        await BeatForAsync(TimeSpan.FromSeconds(15));
+        int writes = 0;
+        _first.BeforeSet = _second.BeforeSet = _ => writes++;
+
+        await BeatForAsync(TimeSpan.FromSeconds(15));
+
+        Assert.Equal(0, writes);
+        Assert.Equal(await _a.StampAsync("tag"), await _b.StampAsync("tag"));
+    }
+
+    [Fact]
     public async Task Clearing_that_is_owed_does_not_undo_one_that_others_made_unheard()
     {
         await _a.WriteAsync("key", "0");
@@ -260,6 +278,18 @@ public sealed class UnheardChangeTests : IAsyncLifetime
         Assert.False(level.Level.Health.IsCutOff);
         level.Clock.Advance(s_patient.TrustAfterHeartbeat);
         Assert.True(level.Level.Health.IsCutOff);
+    }
+
+    // The machines receive a heartbeat every 300 ms, one of them 50 ms after the other.
+    private async Task BeatForAsync(TimeSpan time)
+    {
+        DateTimeOffset end = _a.Clock.Now + time;
+        int step = 0;
+        await _a.AdvanceUntilAsync(() =>
+        {
+            (step++ % 6 is var turn && turn == 0 ? _first : turn == 1 ? _second : null)?.Beat();
+            return _a.Clock.Now >= end;
+        });
     }
 
     private static LevelUnderTest LevelOf(FakeMachine machine, ManualClock clock) => new(machine, clock, s_patient);

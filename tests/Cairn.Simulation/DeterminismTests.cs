@@ -1,0 +1,44 @@
+namespace Cairn.Simulation;
+
+/// <summary>A seed is all that a run depends on.</summary>
+public sealed class DeterminismTests
+{
+    [Theory]
+    [InlineData(3)]
+    [InlineData(11)]
+    [InlineData(30)]
+    [InlineData(79)]
+    public void Two_processes_write_the_same_history_of_a_seed(int seed)
+    {
+        string first = HistoryIn(seed);
+        string second = HistoryIn(seed);
+
+        Assert.True(first.Length > 10_000, first);
+        Assert.Equal(first, second, StringComparer.Ordinal);
+    }
+
+    [Fact]
+    public void A_run_writes_the_same_history_after_other_runs_in_its_process()
+    {
+        var scenario = Scenarios.Scenario.Of(5);
+        string first = Scenarios.Simulation.Run(scenario, keepsHistory: true).History;
+        Scenarios.Simulation.Run(Scenarios.Scenario.Of(6), keepsHistory: false);
+
+        string second = Scenarios.Simulation.Run(scenario, keepsHistory: true).History;
+
+        Assert.Equal(first, second, StringComparer.Ordinal);
+    }
+
+    private static string HistoryIn(int seed)
+    {
+        using var child = ChildProcess.Start(typeof(DeterminismTests), "history", $"{seed}");
+        var lines = new System.Text.StringBuilder();
+        while (child.TryReadLine() is { } line)
+        {
+            lines.Append(line).Append('\n');
+        }
+
+        Assert.Equal(0, child.Finish());
+        return lines.ToString();
+    }
+}

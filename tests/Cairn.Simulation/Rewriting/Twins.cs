@@ -1,0 +1,38 @@
+namespace Cairn.Simulation.Rewriting;
+
+/// <summary>A deliberately broken copy of a method of the product: it does nothing, or returns a constant.</summary>
+/// <param name="Number">The number by which a run chooses the twin.</param>
+/// <param name="Type">The type of the method.</param>
+/// <param name="Method">The method; of several, the one with most parameters.</param>
+/// <param name="Result">What the twin returns; null if the method returns nothing.</param>
+internal sealed record Twin(int Number, string Type, string Method, int? Result);
+
+/// <summary>The broken twins. TwinTests says which rule finds each of them.</summary>
+internal static class Twins
+{
+    public const int TrustsSilence = 1;
+    public const int IgnoresMissed = 2;
+    public const int IgnoresChanges = 3;
+    public const int NeverRetries = 4;
+    public const int SharesLeases = 5;
+    public const int ForgetsOwnChanges = 6;
+    public const int ForgetsPendingChanges = 7;
+    public const int WaitsWithoutLimit = 8;
+    public const int NeverEvicts = 9;
+    public const int HidesSimultaneousChanges = 10;
+
+    /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
+    public static readonly Twin[] OfProduct =
+    [
+        new(TrustsSilence, "Cairn.Caching.Coherence.ChannelLiveness", "get_IsTrusted", 1),
+        new(IgnoresMissed, "Cairn.Caching.Coherence.ChannelHub", "OnMissed", null),
+        new(IgnoresChanges, "Cairn.Caching.Coherence.ChannelHub", "OnChanged", null),
+        new(NeverRetries, "Cairn.Caching.Levels.WriteBehindQueue", "StartWork", null),
+        new(ForgetsOwnChanges, "Cairn.Caching.Coherence.ChangeStripes", "Change", null),
+        new(ForgetsPendingChanges, "Cairn.Caching.Levels.WriteBehindQueue", "MarkPending", null),
+        new(ForgetsPendingChanges, "Cairn.Caching.Levels.WriteBehindQueue", "Enqueue", null),
+        new(NeverEvicts, "Cairn.Caching.Local.LocalShard", "Evict", null),
+        new(NeverEvicts, "Cairn.Caching.Local.LocalShard", "MakeRoom", null),
+        new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
+    ];
+}

@@ -1,0 +1,216 @@
+// docs/how-to/coherence.md as rules that a run is judged by. "Acknowledged" is as there; a change is visible when the server has it.
+//
+//   R1  In the machine that made a change, a read that begins after its acknowledgement returns no older value.
+//   R2  In other machines, a read that begins more than 2 seconds after a change was acknowledged and visible returns no older value.
+//   R3  One factory of a key runs at a time on all machines, unless the key changes meanwhile or a failure was recent.
+//   R4  No change is lost: after the last failure, each acknowledged change of a machine that lives becomes visible, and none stays pending.
+//   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid.
+//   R6  Memory is bounded: the first level keeps to its limit, and no more writes are pending than allowed.
+//   R7  No call throws because the second level fails, and each ends within the documented limits.
+//
+// The exception of the document holds in R1, R2 and R5: of two changes at the same time, the one that reaches the second level last wins. A
+// value that is sent late counts as under way until it arrives. Its machine then removes it, unless it is cut off.
+using System.Globalization;
+using Cairn.Caching;
+using Cairn.Simulation.Machines;
+using Cairn.Simulation.Scenarios;
+using Cairn.Simulation.Scheduling;
+using Cairn.Simulation.Servers;
+
+namespace Cairn.Simulation.Rules;
+
+/// <summary>A rule that a run has broken.</summary>
+internal sealed record Finding(string Rule, string Text);
+
+/// <summary>The state at the beginning of a read.</summary>
+internal sealed record ReadCheck(Machine Machine, int Life, int Key, long BeganAt, int KnownChanges);
+
+internal sealed class RuleBook(World world, Scenario scenario, Source source)
+{
+    /// <summary>How long a change of another machine may be unknown.</summary>
+    private static readonly long s_bound = TimeSpan.FromSeconds(2).Ticks;
+
+    // Clocks advance in steps of a millisecond, work waits for a thread for up to two, and machines' clocks differ by a thousandth.
+    private static readonly long s_tolerance = TimeSpan.FromMilliseconds(40).Ticks;
+
+    // The second level and the channel within a second each, and the default of LeaseWait.
+    private static readonly long s_longestCall = TimeSpan.FromSeconds(13).Ticks;
+
+    // A machine that sent a value late removes it when it has learnt of the other change. Until then it may be cut off.
+    private static readonly long s_lateLimit = TimeSpan.FromSeconds(12).Ticks;
+
+    private readonly Dictionary<int, string> _last = [];
+
+    public Finding? Finding { get; private set; }
+
+    /// <summary>Gets or sets whether no failure is recent.</summary>
+    public bool IsCalm { get; set; }
+
+    public long Reads { get; private set; }
+
+    /// <summary>Gets the longest time in ticks after which a read on another machine returned an older value.</summary>
+    public long LongestStaleness { get; private set; }
+
+    public ReadCheck BeginRead(Machine machine, int key) => new(machine, machine.Life, key, world.Now, source.ChangesOf(key).Count);
+
+    public void EndRead(ReadCheck check, long version, bool isLast)
+    {
+        Reads++;
+        SourceChange? own = version > 0 && version <= source.VersionOf(check.Key) ? source.ChangesOf(check.Key)[(int)version - 1] : null;
+        foreach (SourceChange change in source.ChangesOf(check.Key).Take(check.KnownChanges).Skip((int)Math.Max(0, version)))
+        {
+            if (change.AcknowledgedAt > check.BeganAt || own?.MayWinOver(change, check.BeganAt, s_bound, s_lateLimit) == true)
+            {
+                continue;
+            }
+
+            bool isOwn = change.Machine == check.Machine && change.Life == check.Life;
+            long since = Math.Max(change.AcknowledgedAt, change.VisibleAt);
+            if (isOwn)
+            {
+                Break("R1", $"{check.Machine.Name} reads version {version} of k{check.Key}, after its own change to version {change.Version} was acknowledged at {Seconds(change.AcknowledgedAt)}");
+            }
+            else if (since <= check.BeganAt)
+            {
+                LongestStaleness = Math.Max(LongestStaleness, check.BeganAt - since);
+                if (check.BeganAt - since > s_bound + s_tolerance)
+                {
+                    Break("R2", $"{check.Machine.Name} reads version {version} of k{check.Key} in a call that began at {Seconds(check.BeganAt)}, but version {change.Version} was visible at {Seconds(since)}");
+                }
+            }
+        }
+
+        if (isLast)
+        {
+            string value = version.ToString(CultureInfo.InvariantCulture);
+            if (!_last.TryAdd(check.Key, value) && _last[check.Key] != value)
+            {
+                Break("R5", $"{check.Machine.Name} reads version {value} of k{check.Key} at the end, and another machine version {_last[check.Key]}");
+            }
+        }
+    }
+
+    public FactoryRun BeginFactory(Machine machine, int key)
+    {
+        var run = new FactoryRun(key, machine, machine.Life, world.Now);
+        foreach (FactoryRun other in source.Running.Where(other => other.Key == key))
+        {
+            bool hasChanged = source.ChangesOf(key).Any(change => change.AcknowledgedAt >= other.StartedAt - TimeSpan.TicksPerSecond);
+            if (IsCalm && !hasChanged)
+            {
+                Break("R3", $"{machine.Name} runs a factory of k{key} while {other.Machine.Name} does since {Seconds(other.StartedAt)}");
+            }
+        }
+
+        source.Running.Add(run);
+        world.History.Add(world, machine.Name, $"creates k{key}");
+        return run;
+    }
+
+    public void EndFactory(FactoryRun run, long version)
+    {
+        source.Running.Remove(run);
+        world.History.Add(world, run.Machine.Name, string.Create(CultureInfo.InvariantCulture, $"has created version {version} of k{run.Key}"));
+    }
+
+    public void OnFailedCall(Machine machine, string call, Exception failure) =>
+        Break("R7", $"the {call} on {machine.Name} threw {failure.GetType().Name}: {failure.Message}");
+
+    /// <summary>Notes a change of a key on the server: changes of the source become visible by it.</summary>
+    public void OnServerChange(string key, RedisEntry? entry, bool isByClient, bool tracks, long sentAt)
+    {
+        if (!isByClient && !tracks)
+        {
+            return; // Publishers publish their own changes only.
+        }
+
+        const string Values = "cache:k:k";
+        const string Stamps = "cache:t:";
+        if (key.StartsWith(Values, StringComparison.Ordinal))
+        {
+            int number = int.Parse(key[Values.Length..], CultureInfo.InvariantCulture);
+            long version = entry is null ? long.MaxValue : entry.Fields.TryGetValue("data", out byte[]? data) ? Source.VersionIn(data) : -1;
+            world.History.Add(world, "server", version == long.MaxValue ? $"has no k{number}" : $"has version {version} of k{number}");
+            foreach (SourceChange change in source.ChangesOf(number))
+            {
+                if (change.Version == version && change.AcknowledgedAt < world.Now)
+                {
+                    (change.SentLateAt, change.ArrivedLateAt) = (sentAt, world.Now);
+                }
+
+                if (change.VisibleAt == long.MaxValue && change.Way != ChangeWay.RemoveByTag && version >= change.Version)
+                {
+                    change.VisibleAt = world.Now;
+                }
+            }
+        }
+        else if (key.StartsWith(Stamps, StringComparison.Ordinal) && entry is not null)
+        {
+            world.History.Add(world, "server", $"has another stamp of {key[Stamps.Length..]}");
+            for (int number = 0; number < source.Keys; number++)
+            {
+                foreach (SourceChange change in source.ChangesOf(number))
+                {
+                    if (change.VisibleAt == long.MaxValue && change.Way == ChangeWay.RemoveByTag && Source.TagOf(number) == key[Stamps.Length..])
+                    {
+                        change.VisibleAt = world.Now;
+                    }
+                }
+            }
+        }
+    }
+
+    /// <summary>Judges the state after the last failure and a time of quiet.</summary>
+    public void CheckEnd(IEnumerable<Machine> machines)
+    {
+        foreach (Machine machine in machines)
+        {
+            world.RunAt(machine, () =>
+            {
+                if (machine.Cache!.LevelHealth.PendingChanges is > 0 and var pending)
+                {
+                    Break("R4", $"{machine.Name} has {pending} pending changes");
+                }
+            });
+        }
+
+        for (int key = 0; key < source.Keys; key++)
+        {
+            SourceChange[] changes = [.. source.ChangesOf(key)];
+            SourceChange? lost = changes.FirstOrDefault(change => change.AcknowledgedAt != long.MaxValue && change.VisibleAt == long.MaxValue
+                && change.Machine.Life == change.Life && !changes.Any(other => other.Version > change.Version && other.VisibleAt != long.MaxValue));
+            if (lost is not null && !changes.Any(other => other.MayWinOver(lost, world.Now, s_bound, s_lateLimit)))
+            {
+                Break("R4", $"the change of k{key} to version {lost.Version} by {lost.Machine.Name} never reached the server");
+            }
+        }
+    }
+
+    /// <summary>Judges the open calls and the memory of a machine.</summary>
+    public void CheckMachine(Machine machine)
+    {
+        // The oldest comes first.
+        if (machine.OpenCalls.First is { Value: var call }
+            && world.Now - call.BeganAt - (machine.Stalled - call.StalledBefore) is var taken && taken > s_longestCall)
+        {
+            Break("R7", $"a call of {machine.Name} has no result after {Seconds(taken)} s");
+        }
+
+        CairnCacheStatistics statistics = machine.Cache!.GetStatistics();
+        if (statistics.LocalEntries > scenario.LocalMaxEntries)
+        {
+            Break("R6", $"{machine.Name} has {statistics.LocalEntries} entries in memory, and {scenario.LocalMaxEntries} are allowed");
+        }
+    }
+
+    internal static string Seconds(long ticks) => (ticks / (double)TimeSpan.TicksPerSecond).ToString("0.000000", CultureInfo.InvariantCulture);
+
+    private void Break(string rule, string text)
+    {
+        if (Finding is null)
+        {
+            Finding = new Finding(rule, text);
+            world.History.Add(world, rule, text);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+using System.Globalization;
+
+namespace Cairn.Simulation.Scenarios;
+
+/// <summary>Runs seeds as a program: <c>history SEED [TWIN]</c>, or <c>seeds FIRST COUNT [TWIN]</c>.</summary>
+internal static class SeedCommand
+{
+    public static int Run(string[] args)
+    {
+        switch (args)
+        {
+            case ["history", var seed, .. var rest]:
+                var scenario = Scenario.Of(Number(seed));
+                Outcome outcome = Simulation.Run(scenario, keepsHistory: true, rest is [var twin] ? (int)Number(twin) : 0);
+                Console.Out.Write(scenario);
+                Console.Out.Write(outcome.History);
+                Console.Out.WriteLine(outcome.Finding?.ToString() ?? "No rule is broken.");
+                return 0;
+            case ["seeds", var first, var count, .. var rest]:
+                return RunMany(Number(first), Number(count), rest is [var broken] ? (int)Number(broken) : 0);
+            default:
+                Console.Error.WriteLine("Usage: history SEED [TWIN] | seeds FIRST COUNT [TWIN]");
+                return 2;
+        }
+    }
+
+    private static int RunMany(ulong first, ulong count, int twin)
+    {
+        var run = new SeedRun();
+        int broken = 0;
+        for (ulong seed = first; seed < first + count; seed++)
+        {
+            if (run.Run(seed, twin) is { } finding)
+            {
+                broken++;
+                Console.Out.WriteLine(finding);
+            }
+        }
+
+        Console.Out.WriteLine(run);
+        return broken == 0 ? 0 : 1;
+    }
+
+    private static ulong Number(string text) => ulong.Parse(text, CultureInfo.InvariantCulture);
+}

@@ -1,0 +1,238 @@
+// Runs a scenario: machines and a server start, calls and failures happen, everything recovers, and the rules judge the end.
+using System.Diagnostics;
+using Cairn.Simulation.Machines;
+using Cairn.Simulation.Network;
+using Cairn.Simulation.Rules;
+using Cairn.Simulation.Scheduling;
+using Cairn.Simulation.Servers;
+
+namespace Cairn.Simulation.Scenarios;
+
+/// <summary>The outcome of a run.</summary>
+internal sealed record Outcome(Finding? Finding, string History, double VirtualSeconds, long Events, long Reads, long LongestStaleness);
+
+internal sealed class Simulation
+{
+    // After the last failure: retransmissions, reconnections, breakers and pending changes of up to five seconds.
+    private const int RecoveryMs = 9_000;
+    private const int QuietMs = 2_000;
+    private const int LastReadsMs = 3_000;
+
+    private readonly Scenario _scenario;
+    private readonly World _world;
+    private readonly VirtualNetwork _network;
+    private readonly VirtualRedis _server;
+    private readonly Machine[] _machines;
+    private readonly Source _source;
+    private readonly RuleBook _rules;
+
+    private Simulation(Scenario scenario, bool keepsHistory, int twin)
+    {
+        _scenario = scenario;
+        _world = new World(scenario.Seed, new History(keepsHistory), twin);
+        _network = new VirtualNetwork(_world);
+        _source = new Source(scenario.Keys);
+        _rules = new RuleBook(_world, scenario, _source);
+        _server = new VirtualRedis(_world, "server", SeededRandom.For(scenario.Seed, "server"))
+        {
+            Tracks = scenario.Tracks,
+            IsDurable = scenario.IsDurable,
+            Changed = (key, entry, isByClient) => _rules.OnServerChange(key, entry, isByClient, scenario.Tracks, _server!.SentAt),
+        };
+        _network.Add(scenario.ServerPlace, _server);
+        _machines = [.. Enumerable.Range(0, scenario.Machines).Select(number => new Machine(_world, _network, number, scenario, _source, _rules))];
+    }
+
+    public static Outcome Run(Scenario scenario, bool keepsHistory, int twin = 0) => new Simulation(scenario, keepsHistory, twin).Run();
+
+    private static long Ticks(long milliseconds) => milliseconds * TimeSpan.TicksPerMillisecond;
+
+    private Outcome Run()
+    {
+        foreach (Machine machine in _machines)
+        {
+            _world.Schedule(Ticks(20 * machine.Number), machine.Start);
+        }
+
+        foreach (Fault fault in _scenario.Faults)
+        {
+            _world.Schedule(Ticks(fault.AtMs), () => Begin(fault));
+        }
+
+        int lastEndMs = _scenario.Faults.Select(fault => fault.EndMs).Append(_scenario.BusyMs).Max();
+        int firstFaultMs = _scenario.Faults.Select(fault => fault.AtMs).Append(lastEndMs).Min();
+        _world.Schedule(Ticks(1_000), () => _rules.IsCalm = firstFaultMs > 1_000);
+        _world.Schedule(Ticks(firstFaultMs), () => _rules.IsCalm = false);
+        _world.Schedule(Ticks(lastEndMs), RecoverAll);
+        _world.Schedule(Ticks(lastEndMs + (RecoveryMs / 3)), () => Array.ForEach(_machines, machine => machine.IsBusy = false));
+        _world.Schedule(Ticks(lastEndMs + RecoveryMs), () =>
+        {
+            _rules.IsCalm = true;
+            Array.ForEach(_machines, machine => machine.IsBusy = true);
+        });
+        _world.Schedule(Ticks(lastEndMs + RecoveryMs + QuietMs), () => Array.ForEach(_machines, machine => machine.IsBusy = false));
+        long end = Ticks(lastEndMs + RecoveryMs + QuietMs + LastReadsMs);
+        _world.Schedule(end, () => ReadAll(isLast: true));
+        for (long at = Ticks(500); at < end + Ticks(LastReadsMs) && _rules.Finding is null && _world.Failure is null; at += Ticks(500))
+        {
+            _world.RunUntil(at);
+            _world.Schedule(0, CheckMachines);
+        }
+
+        if (_rules.Finding is null && _world.Failure is null)
+        {
+            _world.Schedule(0, () => _rules.CheckEnd(_machines));
+            _world.RunUntil(end + Ticks(LastReadsMs));
+        }
+
+        Finding? finding = _world.Failure is { } failure ? new Finding("R7", $"work that no code awaits threw {failure}") : _rules.Finding;
+        return new Outcome(finding, _world.History.ToString(), _world.Now / (double)TimeSpan.TicksPerSecond, _world.Events, _rules.Reads, _rules.LongestStaleness);
+    }
+
+    private void CheckMachines()
+    {
+        foreach (Machine machine in _machines.Where(machine => machine.IsRunning))
+        {
+            _world.RunAt(machine, () => _rules.CheckMachine(machine));
+        }
+    }
+
+    private void ReadAll(bool isLast)
+    {
+        foreach (Machine machine in _machines)
+        {
+            for (int key = 0; key < _source.Keys; key++)
+            {
+                machine.Read(key, isLast);
+            }
+        }
+    }
+
+    private void Begin(Fault fault)
+    {
+        _world.History.Add(_world, "fault", fault.ToString());
+        Machine[] machines = fault.Machine < 0 ? _machines : fault.Machine < _machines.Length ? [_machines[fault.Machine]] : [];
+        foreach (Machine machine in machines)
+        {
+            BeginOn(fault, machine);
+        }
+
+        SeededRandom random = SeededRandom.For(_scenario.Seed, "fault", fault.AtMs);
+        switch (fault.Kind)
+        {
+            case FaultKind.StallServer:
+                _server.Stall(Ticks(fault.ForMs));
+                break;
+            case FaultKind.SlowServer:
+                _server.Slowness = fault.Amount;
+                End(fault, () => _server.Slowness = 1);
+                break;
+            case FaultKind.CrashServer when _server.IsListening:
+                bool isSilent = fault.Variant == 0;
+                _network.Drop(_server, isSilent);
+                _server.Crash();
+                _server.IsListening = false;
+                _server.IsUnreachable = isSilent;
+                End(fault, RestartServer);
+                break;
+            case FaultKind.Evict:
+                foreach (string key in _server.KeyNames.Where(_ => random.Below(2) == 0).ToArray())
+                {
+                    _server.Evict(key);
+                }
+
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void BeginOn(Fault fault, Machine machine)
+    {
+        Link link = _network.LinkOf(machine, _server);
+        switch (fault.Kind)
+        {
+            case FaultKind.Latency:
+                link.UpLatency += fault.Variant != 1 ? fault.Amount * 10 : 0;
+                link.DownLatency += fault.Variant != 2 ? fault.Amount * 10 : 0;
+                link.Jitter = fault.Amount * 5;
+                End(fault, () => (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000));
+                break;
+            case FaultKind.Partition:
+                link.CutUp |= fault.Variant != 1;
+                link.CutDown |= fault.Variant != 2;
+                if (fault.Variant == 3)
+                {
+                    foreach (VirtualConnection connection in _network.Connections.Where(connection => connection.Machine == machine).ToArray())
+                    {
+                        connection.Break(tellsMachine: true, tellsServer: true);
+                    }
+                }
+
+                End(fault, () => _network.Heal(link));
+                break;
+            case FaultKind.Cut:
+                foreach (VirtualConnection connection in _network.Connections.Where(connection => connection.Machine == machine))
+                {
+                    Direction direction = fault.Amount % 2 == 0 ? connection.Up : connection.Down;
+                    direction.BreaksAfter = fault.Amount / 2;
+                    direction.BreakTells = (fault.Variant != 1, fault.Variant != 2);
+                }
+
+                break;
+            case FaultKind.StallMachine:
+                machine.Stall(Ticks(fault.ForMs));
+                break;
+            case FaultKind.CrashMachine when machine.IsRunning:
+                machine.Crash(isSilent: fault.Variant == 0);
+                End(fault, () => Restart(machine));
+                break;
+            case FaultKind.ClockStep:
+                machine.DayOffset = Ticks(fault.Amount);
+                break;
+            case FaultKind.Drift:
+                machine.Drift(1 + (fault.Amount / 1_000_000.0));
+                break;
+            case FaultKind.Burst when machine.IsRunning:
+                machine.Burst((int)fault.Amount);
+                break;
+            default:
+                break;
+        }
+    }
+
+    private void End(Fault fault, Action end) => _world.Schedule(Ticks(fault.ForMs), () =>
+    {
+        _world.History.Add(_world, "fault", $"ends: {fault}");
+        end();
+    });
+
+    private void Restart(Machine machine)
+    {
+        if (!machine.IsRunning)
+        {
+            machine.Start();
+        }
+    }
+
+    private void RestartServer()
+    {
+        _server.IsListening = true;
+        _server.IsUnreachable = false;
+        _world.History.Add(_world, "server", "starts");
+    }
+
+    private void RecoverAll()
+    {
+        _world.History.Add(_world, "fault", "all failures are over");
+        _server.Slowness = 1;
+        RestartServer();
+        foreach (Machine machine in _machines)
+        {
+            Link link = _network.LinkOf(machine, _server);
+            (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000);
+            _network.Heal(link);
+            Restart(machine);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+using System.Globalization;
+using Cairn.Simulation.Scenarios;
+using Xunit.Abstractions;
+
+namespace Cairn.Simulation;
+
+/// <summary>
+/// No seed breaks a rule (Rules.RuleBook). CAIRN_SIMULATION=long goes on for 100,000 seeds and continues where it was stopped;
+/// CAIRN_SIMULATION_SEED=N runs one seed.
+/// </summary>
+public sealed class SeedTests(ITestOutputHelper output)
+{
+    private const ulong Seeds = 1_000;
+    private const ulong ManySeeds = 100_000;
+
+    private static readonly TimeSpan s_time = TimeSpan.FromSeconds(40);
+
+    [Fact]
+    public void No_seed_breaks_a_rule()
+    {
+        if (Environment.GetEnvironmentVariable("CAIRN_SIMULATION_SEED") is { Length: > 0 } one)
+        {
+            Assert.Null(new SeedRun().Run(ulong.Parse(one, CultureInfo.InvariantCulture)));
+            return;
+        }
+
+        bool isLong = Environment.GetEnvironmentVariable("CAIRN_SIMULATION") == "long";
+        string progress = RepositoryFile.At("artifacts/simulation-next-seed");
+        ulong seed = isLong && File.Exists(progress) ? ulong.Parse(File.ReadAllText(progress), CultureInfo.InvariantCulture) : 1;
+        var run = new SeedRun();
+        for (; seed <= (isLong ? ManySeeds : Seeds) && (isLong || run.Taken < s_time); seed++)
+        {
+            if (run.Run(seed) is { } failure)
+            {
+                Assert.Fail(failure);
+            }
+
+            if (isLong && seed % 100 == 0)
+            {
+                File.WriteAllText(progress, (seed + 1).ToString(CultureInfo.InvariantCulture));
+            }
+        }
+
+        output.WriteLine(run.ToString());
+        Assert.True(run.Seeds >= 20, run.ToString());
+    }
+}

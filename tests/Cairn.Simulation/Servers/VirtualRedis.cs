@@ -1,0 +1,535 @@
+// A model of a Redis server, as far as the client uses it: strings and hashes with expiration, transactions, the scripts of leases, tracking by
+// prefixes, publish and subscribe, under RESP3.
+//
+// As in Redis, one turn reads the commands of all connections that have sent some, executes them one after the other, adds the invalidations
+// that tracking connections asked for, and then sends everything. ModelTests compares the replies with those of a real server.
+using System.Globalization;
+using System.Security.Cryptography;
+using System.Text;
+using Cairn.Simulation.Network;
+using Cairn.Simulation.Rewriting;
+using Cairn.Simulation.Scheduling;
+
+namespace Cairn.Simulation.Servers;
+
+internal sealed class VirtualRedis(World world, string name, SeededRandom random) : VirtualServer(world, name, random)
+{
+    private const int CommandTicks = 20;
+
+    private readonly Dictionary<string, RedisEntry> _entries = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, string> _scripts = new(StringComparer.Ordinal);
+    private readonly List<RedisSession> _sessions = [];
+    private readonly List<(string Key, RedisSession? By)> _changed = [];
+    private readonly Dictionary<(string Key, RedisSession By), long> _changedAt = [];
+    private long _nextId;
+    private bool _hasTurn;
+
+    /// <summary>Gets or sets whether the server tracks keys. Without it, caches publish their changes.</summary>
+    public bool Tracks { get; set; } = true;
+
+    /// <summary>Gets or sets by how much commands take longer than usual.</summary>
+    public double Slowness { get; set; } = 1;
+
+    /// <summary>Gets or sets whether the data survive a restart.</summary>
+    public bool IsDurable { get; set; }
+
+    /// <summary>Gets or sets what follows each change of a key: the entry, null if it is gone, and whether a client changed it.</summary>
+    public Action<string, RedisEntry?, bool>? Changed { get; set; }
+
+    /// <summary>Gets when the command that runs was sent.</summary>
+    public long SentAt { get; private set; }
+
+    public int Keys => _entries.Count;
+
+    public IEnumerable<string> KeyNames => _entries.Keys;
+
+    /// <summary>Removes a key, as eviction does.</summary>
+    public void Evict(string key)
+    {
+        if (_entries.ContainsKey(key))
+        {
+            Remove(key, by: null);
+            BeginTurn();
+        }
+    }
+
+    public override void Accept(VirtualConnection connection)
+    {
+        var session = new RedisSession(connection, ++_nextId);
+        connection.Session = session;
+        _sessions.Add(session);
+    }
+
+    public override void Receive(VirtualConnection connection, byte[]? bytes)
+    {
+        if (connection.Session is not RedisSession session)
+        {
+            return;
+        }
+
+        if (bytes is null)
+        {
+            _sessions.Remove(session);
+            connection.CloseFromServer();
+            return;
+        }
+
+        session.Input.AddRange(bytes);
+        session.HasInput = true;
+        BeginTurn();
+    }
+
+    public override void Crash()
+    {
+        base.Crash();
+        _sessions.Clear();
+        _changed.Clear();
+        _scripts.Clear();
+        _hasTurn = false;
+        if (!IsDurable)
+        {
+            // Only the rules learn of it: no connection is left.
+            foreach (string key in _entries.Keys.ToArray())
+            {
+                _entries.Remove(key);
+                Changed?.Invoke(key, null, false);
+            }
+        }
+    }
+
+    /// <summary>Executes a command outside of a connection, for the comparison with a real server.</summary>
+    public byte[] Execute(RedisSession session, params string[] words)
+    {
+        Run(session, [.. words.Select(Encoding.UTF8.GetBytes)]);
+        Broadcast();
+        byte[] reply = [.. session.Output];
+        session.Output.Clear();
+        return reply;
+    }
+
+    private void BeginTurn()
+    {
+        if (!_hasTurn)
+        {
+            _hasTurn = true;
+            World.Schedule(this, (long)(Random.Between(50, 300) * Slowness), static server => ((VirtualRedis)server!).Turn(), this);
+        }
+    }
+
+    private void Turn()
+    {
+        _hasTurn = false;
+        int commands = 0;
+        foreach (RedisSession session in _sessions.ToArray())
+        {
+            if (!session.HasInput)
+            {
+                continue;
+            }
+
+            session.HasInput = false;
+            SentAt = session.Connection!.Up.SentAt;
+            while (session.TryRead(out byte[][]? words))
+            {
+                commands++;
+                Run(session, words);
+            }
+        }
+
+        Expire();
+        World.Schedule(
+            this,
+            (long)(commands * CommandTicks * Slowness),
+            static state =>
+            {
+                var server = (VirtualRedis)state!;
+                server.Broadcast();
+                server.Send();
+            },
+            this);
+    }
+
+    private void Send()
+    {
+        foreach (RedisSession session in _sessions)
+        {
+            if (session.Output.Count > 0)
+            {
+                session.Connection!.Down.Send([.. session.Output]);
+                session.Output.Clear();
+            }
+        }
+    }
+
+    // The keys that changed in this turn, for each connection that tracks their prefix, except those that it changed itself (NOLOOP).
+    private void Broadcast()
+    {
+        foreach (RedisSession session in _sessions)
+        {
+            if (session.Prefixes is { } prefixes)
+            {
+                string[] keys =
+                [
+                    .. _changed
+                        .Where(change => !(session.IsNoLoop && change.By == session) && !IsHidden(change.Key, session) && prefixes.Exists(prefix => change.Key.StartsWith(prefix, StringComparison.Ordinal)))
+                        .Select(change => change.Key)
+                        .Distinct(StringComparer.Ordinal),
+                ];
+                if (keys.Length > 0)
+                {
+                    session.Write($">2\r\n$10\r\ninvalidate\r\n*{keys.Length}\r\n");
+                    foreach (string key in keys)
+                    {
+                        session.WriteBulk(key);
+                    }
+                }
+            }
+        }
+
+        _changed.Clear();
+    }
+
+    // The broken twin does not tell a connection of a change of a key that it has just changed itself.
+    private bool IsHidden(string key, RedisSession session) => World.Twin == Twins.HidesSimultaneousChanges
+        && _changedAt.TryGetValue((key, session), out long at) && World.Now - at < TimeSpan.TicksPerMillisecond;
+
+    private void Expire()
+    {
+        foreach ((string key, RedisEntry entry) in _entries.ToArray())
+        {
+            if (entry.ExpiresAt <= MonotonicMs)
+            {
+                Remove(key, by: null);
+            }
+        }
+    }
+
+    private RedisEntry? Find(string key)
+    {
+        if (_entries.TryGetValue(key, out RedisEntry? entry) && entry.ExpiresAt <= MonotonicMs)
+        {
+            Remove(key, by: null);
+            return null;
+        }
+
+        return entry;
+    }
+
+    private void Note(string key, RedisEntry? entry, RedisSession? by)
+    {
+        _changed.Add((key, by));
+        if (World.Twin == Twins.HidesSimultaneousChanges && by is not null)
+        {
+            _changedAt[(key, by)] = World.Now;
+        }
+
+        Changed?.Invoke(key, entry, by is not null);
+    }
+
+    private bool Remove(string key, RedisSession? by)
+    {
+        if (!_entries.Remove(key))
+        {
+            return false;
+        }
+
+        Note(key, null, by);
+        return true;
+    }
+
+    private void Run(RedisSession session, byte[][] words)
+    {
+        string command = Text(words[0]).ToUpperInvariant();
+        if (session.Queued is { } waiting && command is not ("EXEC" or "DISCARD"))
+        {
+            waiting.Add(words);
+            session.Write("+QUEUED\r\n");
+            return;
+        }
+
+        switch (command)
+        {
+            case "MULTI":
+                session.Queued = [];
+                session.Write("+OK\r\n");
+                break;
+            case "EXEC":
+                List<byte[][]> commands = session.Queued!;
+                session.Queued = null;
+                session.Write($"*{commands.Count}\r\n");
+                commands.ForEach(queued => Run(session, queued));
+                break;
+            default:
+                RunNow(session, command, [.. words.Skip(1).Select(Text)], words);
+                break;
+        }
+    }
+
+    private void RunNow(RedisSession session, string command, string[] words, byte[][] raw)
+    {
+        switch (command)
+        {
+            case "PING":
+                session.Write("+PONG\r\n");
+                break;
+            case "HELLO":
+                session.Write(
+                    "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.4.0\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n"
+                    + $":{session.Id}\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n");
+                break;
+            case "CLIENT":
+                RunClient(session, words);
+                break;
+            case "SUBSCRIBE":
+                session.Channels.Add(words[0]);
+                session.Write($">3\r\n$9\r\nsubscribe\r\n${words[0].Length}\r\n{words[0]}\r\n:{session.Channels.Count}\r\n");
+                break;
+            case "PUBLISH":
+                session.Write($":{Publish(words[0], raw[2])}\r\n");
+                break;
+            case "EXISTS":
+                session.Write($":{words.Count(key => Find(key) is not null)}\r\n");
+                break;
+            case "DEL" or "UNLINK":
+                session.Write($":{words.Count(key => Find(key) is not null && Remove(key, session))}\r\n");
+                break;
+            case "GET":
+                session.WriteBulk(Find(words[0])?.Text);
+                break;
+            case "SET":
+                Set(session, words, raw[2]);
+                break;
+            case "HMGET":
+                session.Write($"*{words.Length - 1}\r\n");
+                RedisEntry? read = Find(words[0]);
+                foreach (string field in words[1..])
+                {
+                    session.WriteBulk(read?.Fields.GetValueOrDefault(field));
+                }
+
+                break;
+            case "HSET":
+                session.Write($":{SetFields(session, words, raw)}\r\n");
+                break;
+            case "PEXPIRE":
+                session.Write($":{Pexpire(session, words[0], long.Parse(words[1], CultureInfo.InvariantCulture))}\r\n");
+                break;
+            case "PERSIST":
+                session.Write($":{Persist(session, words[0])}\r\n");
+                break;
+            case "PTTL":
+                RedisEntry? living = Find(words[0]);
+                session.Write($":{(living is null ? -2 : living.ExpiresAt == long.MaxValue ? -1 : living.ExpiresAt - MonotonicMs)}\r\n");
+                break;
+            case "EVAL":
+#pragma warning disable CA5350 // Redis names scripts by their SHA-1.
+                _scripts[Convert.ToHexStringLower(SHA1.HashData(raw[1]))] = words[0];
+#pragma warning restore CA5350
+                RunScript(session, words[0], words, raw);
+                break;
+            case "EVALSHA":
+                if (_scripts.TryGetValue(words[0], out string? script))
+                {
+                    RunScript(session, script, words, raw);
+                }
+                else
+                {
+                    session.Write("-NOSCRIPT No matching script. Please use EVAL.\r\n");
+                }
+
+                break;
+            default:
+                session.Write($"-ERR unknown command '{command}', with args beginning with: \r\n");
+                break;
+        }
+    }
+
+    private void RunClient(RedisSession session, string[] words)
+    {
+        switch (words[0].ToUpperInvariant())
+        {
+            case "SETNAME" or "SETINFO":
+                session.Write("+OK\r\n");
+                break;
+            case "ID":
+                session.Write($":{session.Id}\r\n");
+                break;
+            case "TRACKINGINFO" when Tracks:
+                session.Write("%3\r\n$5\r\nflags\r\n~1\r\n$3\r\noff\r\n$8\r\nredirect\r\n:-1\r\n$8\r\nprefixes\r\n*0\r\n");
+                break;
+            case "TRACKING" when Tracks && words[1].Equals("OFF", StringComparison.OrdinalIgnoreCase):
+                session.Prefixes = null;
+                session.Write("+OK\r\n");
+                break;
+            case "TRACKING" when Tracks:
+                session.IsNoLoop = words.Contains("NOLOOP", StringComparer.OrdinalIgnoreCase);
+                session.Prefixes = [];
+                for (int i = 2; i + 1 < words.Length; i++)
+                {
+                    if (words[i].Equals("PREFIX", StringComparison.OrdinalIgnoreCase))
+                    {
+                        session.Prefixes.Add(words[++i]);
+                    }
+                }
+
+                session.Write("+OK\r\n");
+                break;
+            default:
+                session.Write($"-ERR unknown subcommand '{words[0]}'. Try CLIENT HELP.\r\n");
+                break;
+        }
+    }
+
+    private int Publish(string channel, byte[] message)
+    {
+        RedisSession[] receivers = [.. _sessions.Where(session => session.Channels.Contains(channel))];
+        foreach (RedisSession receiver in receivers)
+        {
+            receiver.Write(">3\r\n$7\r\nmessage\r\n");
+            receiver.WriteBulk(channel);
+            receiver.WriteBulk(message);
+        }
+
+        return receivers.Length;
+    }
+
+    private void Set(RedisSession session, string[] words, byte[] value)
+    {
+        bool onlyIfMissing = words.Skip(2).Contains("NX", StringComparer.OrdinalIgnoreCase);
+        if (onlyIfMissing && Find(words[0]) is not null)
+        {
+            session.Write("_\r\n");
+            return;
+        }
+
+        int px = Array.FindIndex(words, 2, word => word.Equals("PX", StringComparison.OrdinalIgnoreCase));
+        var entry = new RedisEntry { Text = value };
+        if (px >= 0)
+        {
+            entry.ExpiresAt = MonotonicMs + long.Parse(words[px + 1], CultureInfo.InvariantCulture);
+        }
+
+        _entries[words[0]] = entry;
+        Note(words[0], entry, session);
+        session.Write("+OK\r\n");
+    }
+
+    private int SetFields(RedisSession session, string[] words, byte[][] raw)
+    {
+        RedisEntry? entry = Find(words[0]);
+        if (entry is null)
+        {
+            _entries[words[0]] = entry = new RedisEntry();
+        }
+
+        int added = 0;
+        for (int i = 1; i + 1 < words.Length; i += 2)
+        {
+            added += entry.Fields.ContainsKey(words[i]) ? 0 : 1;
+            entry.Fields[words[i]] = raw[i + 2];
+        }
+
+        Note(words[0], entry, session);
+        return added;
+    }
+
+    private int Pexpire(RedisSession session, string key, long lifeMs)
+    {
+        if (Find(key) is not { } entry)
+        {
+            return 0;
+        }
+
+        entry.ExpiresAt = MonotonicMs + lifeMs;
+        Note(key, entry, session);
+        return 1;
+    }
+
+    private int Persist(RedisSession session, string key)
+    {
+        if (Find(key) is not { } entry || entry.ExpiresAt == long.MaxValue)
+        {
+            return 0;
+        }
+
+        entry.ExpiresAt = long.MaxValue;
+        Note(key, entry, session);
+        return 1;
+    }
+
+    // The four scripts of Cairn.Redis.Leasing, recognized by what only one of them says.
+    private void RunScript(RedisSession session, string script, string[] words, byte[][] raw)
+    {
+        int keys = int.Parse(words[1], CultureInfo.InvariantCulture);
+        string[] key = words[2..(2 + keys)];
+        string[] argument = words[(2 + keys)..];
+        byte[][] rawArgument = raw[(3 + keys)..];
+        if (script.Contains("ARGV[3] == '1'", StringComparison.Ordinal))
+        {
+            session.Write($":{Acquire()}\r\n");
+        }
+        else if (script.Contains("HSET", StringComparison.Ordinal))
+        {
+            session.Write($":{SetHeld()}\r\n");
+        }
+        else if (script.Contains("PEXPIRE", StringComparison.Ordinal))
+        {
+            session.Write($":{(Holds(key[0], rawArgument[0]) ? Pexpire(session, key[0], long.Parse(argument[1], CultureInfo.InvariantCulture)) : 0)}\r\n");
+        }
+        else
+        {
+            session.Write($":{(Holds(key[0], rawArgument[0]) && Remove(key[0], session) ? 1 : 0)}\r\n");
+        }
+
+        int Acquire()
+        {
+            if (argument[2] == "1" && Find(key[0]) is not null)
+            {
+                return 2;
+            }
+
+            if (Find(key[1]) is not null && World.Twin != Twins.SharesLeases)
+            {
+                return 0;
+            }
+
+            var lease = new RedisEntry { Text = rawArgument[0], ExpiresAt = MonotonicMs + long.Parse(argument[1], CultureInfo.InvariantCulture) };
+            _entries[key[1]] = lease;
+            Note(key[1], lease, session);
+            return 1;
+        }
+
+        int SetHeld()
+        {
+            if (!Holds(key[1], rawArgument[0]))
+            {
+                return 0;
+            }
+
+            SetFields(
+                session,
+                [key[0], "absexp", "", "sldexp", "", "data", ""],
+                [[], [], [], rawArgument[1], [], rawArgument[2], [], rawArgument[3]]);
+            if (argument[4] == "-1")
+            {
+                Persist(session, key[0]);
+            }
+            else
+            {
+                Pexpire(session, key[0], long.Parse(argument[4], CultureInfo.InvariantCulture));
+            }
+
+            Remove(key[1], session);
+            if (argument.Length > 5)
+            {
+                Publish(argument[5], rawArgument[6]);
+            }
+
+            return 1;
+        }
+
+        bool Holds(string lease, byte[] owner) => Find(lease)?.Text is { } text && text.AsSpan().SequenceEqual(owner);
+    }
+
+    private static string Text(byte[] word) => Encoding.Latin1.GetString(word);
+}

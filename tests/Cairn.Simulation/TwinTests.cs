@@ -1,0 +1,56 @@
+using Cairn.Simulation.Rules;
+using Cairn.Simulation.Rewriting;
+using Cairn.Simulation.Scenarios;
+
+namespace Cairn.Simulation;
+
+/// <summary>Each rule finds a deliberately broken twin of the code that keeps it.</summary>
+public sealed class TwinTests
+{
+    private const ulong SeedsAtMost = 150;
+
+    // At the same time as these, nothing else fails.
+    private static readonly Fault[] s_shortCut = [new(FaultKind.Partition, AtMs: 3_000, ForMs: 1_500, Machine: 0, Amount: 0, Variant: 3)];
+
+    [Theory]
+    [InlineData("R1", Twins.ForgetsPendingChanges)]
+    [InlineData("R2", Twins.ForgetsOwnChanges)]
+    [InlineData("R2", Twins.TrustsSilence)]
+    [InlineData("R2", Twins.IgnoresChanges)]
+    [InlineData("R3", Twins.SharesLeases)]
+    [InlineData("R4", Twins.NeverRetries)]
+    [InlineData("R6", Twins.NeverEvicts)]
+    [InlineData("R7", Twins.WaitsWithoutLimit)]
+    internal void A_rule_finds_a_broken_twin(string rule, int twin) => AssertFinds(rule, twin, Scenario.Of);
+
+    [Fact]
+    public void Staleness_finds_a_machine_that_ignores_that_it_missed_changes() =>
+        AssertFinds("R2", Twins.IgnoresMissed, seed => Scenario.Of(seed) with { Faults = s_shortCut, ChangePercent = 3, CallIntervalMs = 40, BusyMs = 9_000 });
+
+    [Fact]
+    public void Convergence_finds_a_server_that_hides_simultaneous_changes() => AssertFinds(
+        "R5", Twins.HidesSimultaneousChanges, seed => Scenario.Of(seed) with { Faults = [], Keys = 1, ChangePercent = 60, CallIntervalMs = 2, BusyMs = 3_000 });
+
+    [Fact]
+    public void A_failing_seed_is_shrunk_to_fewer_failures_and_machines()
+    {
+        Scenario scenario = Enumerable.Range(1, 150).Select(seed => Scenario.Of((ulong)seed))
+            .First(scenario => scenario.Faults.Count > 2 && Scenarios.Simulation.Run(scenario, keepsHistory: false, Twins.TrustsSilence).Finding is not null);
+
+        Scenario small = Shrinker.Shrink(scenario, "R2", Twins.TrustsSilence);
+
+        Assert.True(small.Faults.Count < scenario.Faults.Count, small.ToString());
+        Assert.Equal("R2", Scenarios.Simulation.Run(small, keepsHistory: true, Twins.TrustsSilence).Finding?.Rule);
+    }
+
+    private static void AssertFinds(string rule, int twin, Func<ulong, Scenario> scenarioOf)
+    {
+        Finding? found = null;
+        for (ulong seed = 1; seed <= SeedsAtMost && found?.Rule != rule; seed++)
+        {
+            found = Scenarios.Simulation.Run(scenarioOf(seed), keepsHistory: false, twin).Finding;
+        }
+
+        Assert.Equal(rule, found?.Rule);
+    }
+}

@@ -21,6 +21,7 @@ internal sealed class DistributedLevel : SecondLevel
     private const int ReadsAtOnce = 32;
     private const long FirstPollMs = 20;
     private const long LongestPollMs = 250;
+    private static readonly TimeSpan s_giveBackInterval = TimeSpan.FromSeconds(1);
 
     private readonly DistributedLevelOptions _options;
     private readonly DistributedBackend _backend;
@@ -501,10 +502,25 @@ internal sealed class DistributedLevel : SecondLevel
         long pollMs = FirstPollMs;
         while (true)
         {
-            CallResult<CacheLeaseStatus> result = await leases
-                .TryAcquireAsync(request.Key, owner, _options.LeaseDuration, onlyIfMissing, _options.ReadTimeout, wait).ConfigureAwait(false);
+            CallResult<CacheLeaseStatus> result;
+            try
+            {
+                result = await leases
+                    .TryAcquireAsync(request.Key, owner, _options.LeaseDuration, onlyIfMissing, _options.ReadTimeout, wait).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                _ = GiveBackAsync(leases, request.Key, owner, late: null);
+                throw;
+            }
+
             if (result.Status != CallStatus.Done)
             {
+                if (result.Status != CallStatus.Refused)
+                {
+                    _ = GiveBackAsync(leases, request.Key, owner, result.Late);
+                }
+
                 return null;
             }
 
@@ -527,6 +543,24 @@ internal sealed class DistributedLevel : SecondLevel
             {
                 wait.Deadline?.Resume();
             }
+        }
+    }
+
+    // The server may have granted a lease although its reply did not arrive. All machines would wait for the end of that lease. Does not throw.
+    private async Task GiveBackAsync(LeaseCalls leases, string key, string owner, Task? late)
+    {
+        long startedAt = _options.Clock.GetTimestamp();
+        if (late is not null)
+        {
+#pragma warning disable VSTHRD003 // External code started the task, and it is not known to need this thread.
+            await late.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+#pragma warning restore VSTHRD003
+        }
+
+        while (!(await leases.ReleaseAsync(key, owner, _options.WriteTimeout).ConfigureAwait(false)).IsDone
+            && _options.Clock.GetElapsedTime(startedAt) < _options.LeaseDuration)
+        {
+            await Task.Delay(s_giveBackInterval, _options.Clock).ConfigureAwait(false);
         }
     }
 

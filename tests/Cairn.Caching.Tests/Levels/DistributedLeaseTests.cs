@@ -223,6 +223,21 @@ public class DistributedLeaseTests
     }
 
     [Fact]
+    public async Task A_lease_whose_grant_did_not_arrive_is_given_back()
+    {
+        var server = new FakeServer();
+        FakeMachine machine = server.Connect();
+        await using var level = new LevelUnderTest(machine);
+        machine.LosesGrants = true;
+
+        LeaseResult lease = await level.LeaseAsync("key");
+
+        Assert.Equal(LevelStatus.Done, lease.Status);
+        await level.AdvanceUntilAsync(() => server.Leases.IsEmpty);
+        Assert.True(lease.Lease!.IsHeld);
+    }
+
+    [Fact]
     public async Task While_the_servers_leases_are_out_of_order_they_hold_within_the_process()
     {
         var leases = new FakeServer().Connect();

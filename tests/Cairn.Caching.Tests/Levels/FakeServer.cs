@@ -118,6 +118,9 @@ internal sealed class FakeMachine(FakeServer server) : IBufferDistributedCache, 
     /// <summary>Gets or sets the action before a value is set.</summary>
     public Action<string>? BeforeSet { get; set; }
 
+    /// <summary>Gets or sets whether the replies to acquisitions of leases are lost.</summary>
+    public bool LosesGrants { get; set; }
+
     public bool ChecksValue => server.KnowsLeases;
 
     public bool ChangesEndLeases => server.KnowsLeases;
@@ -187,7 +190,8 @@ internal sealed class FakeMachine(FakeServer server) : IBufferDistributedCache, 
         string key, string owner, TimeSpan duration, bool onlyIfMissing, CancellationToken cancellationToken)
     {
         Check();
-        return new(server.TryAcquire(key, owner, onlyIfMissing));
+        CacheLeaseStatus status = server.TryAcquire(key, owner, onlyIfMissing);
+        return LosesGrants ? throw new IOException("The reply is lost.") : new(status);
     }
 
     public ValueTask<bool> TryRenewAsync(string key, string owner, TimeSpan duration, CancellationToken cancellationToken)

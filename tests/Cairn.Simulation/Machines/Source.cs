@@ -29,8 +29,31 @@ internal sealed class SourceChange(int key, long version, ChangeWay way, Machine
     /// <summary>Gets or sets the moment at which the cache acknowledged the change.</summary>
     public long AcknowledgedAt { get; set; } = long.MaxValue;
 
-    /// <summary>Gets or sets the moment at which the server had it, so that other machines could learn of it.</summary>
-    public long VisibleAt { get; set; } = long.MaxValue;
+    /// <summary>Gets the first moment at which the server had it, so that machines could learn of it.</summary>
+    public long VisibleAt { get; private set; } = long.MaxValue;
+
+    // A machine is not told of its own changes, so one that removed the key knows no more by that.
+    private Place? _visibleBy;
+    private long _visibleToAllAt = long.MaxValue;
+
+    /// <summary>Notes that the server has it, or a removal or a newer value in its place.</summary>
+    /// <param name="by">The machine that removed the key; null if all machines learn of it.</param>
+    /// <param name="now">The moment.</param>
+    public void OnVisible(Place? by, long now)
+    {
+        if (VisibleAt == long.MaxValue)
+        {
+            (VisibleAt, _visibleBy) = (now, by);
+        }
+
+        if (_visibleToAllAt == long.MaxValue && (by is null || by != _visibleBy))
+        {
+            _visibleToAllAt = now;
+        }
+    }
+
+    /// <summary>Returns the first moment at which a machine could learn of it.</summary>
+    public long VisibleTo(Place reader) => _visibleBy == reader ? _visibleToAllAt : VisibleAt;
 
     /// <summary>Gets or sets the last moment at which the value reached the server after the change was acknowledged.</summary>
     public long ArrivedLateAt { get; set; } = long.MinValue;

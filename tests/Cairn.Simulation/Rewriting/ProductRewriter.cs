@@ -103,6 +103,12 @@ internal static class ProductRewriter
 
                 value.OpCode = OpCodes.Ldc_I4_1;
             }
+            else if (called.Name == "ConfigureAwait" && called.Parameters is [{ ParameterType.Name: nameof(ConfigureAwaitOptions) }])
+            {
+                ILProcessor processor = method.Body.GetILProcessor();
+                processor.InsertBefore(call, processor.Create(OpCodes.Ldc_I4, (int)ConfigureAwaitOptions.ContinueOnCapturedContext));
+                processor.InsertBefore(call, processor.Create(OpCodes.Or));
+            }
             else if (!HookTable.Harmless.Any(start => signature.StartsWith(start, StringComparison.Ordinal))
                 && !Replace(module, hooks, call, called)
                 && (HookTable.Forbidden.Any(start => signature.StartsWith(start, StringComparison.Ordinal)) || StartsOnCurrentScheduler(called))

@@ -20,6 +20,9 @@ internal static class Twins
     public const int WaitsWithoutLimit = 8;
     public const int NeverEvicts = 9;
     public const int HidesSimultaneousChanges = 10;
+    public const int RetriesUnproven = 11;
+    public const int WatchesNoLateWrites = 12;
+    public const int WritesWithoutAskedLease = 13;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -33,6 +36,9 @@ internal static class Twins
         new(ForgetsPendingChanges, "Cairn.Caching.Levels.WriteBehindQueue", "Enqueue", null),
         new(NeverEvicts, "Cairn.Caching.Local.LocalShard", "Evict", null),
         new(NeverEvicts, "Cairn.Caching.Local.LocalShard", "MakeRoom", null),
+        new(RetriesUnproven, "Cairn.Caching.Coherence.ChannelLiveness", "IsProven", 1),
+        new(WatchesNoLateWrites, "Cairn.Caching.Levels.KeyState", "get_IsUnconfirmed", 0),
+        new(WritesWithoutAskedLease, "Cairn.Caching.Levels.DistributedLease", "get_IsUnasked", 0),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
     ];
 }

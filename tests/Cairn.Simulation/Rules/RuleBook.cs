@@ -37,7 +37,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     private static readonly long s_longestCall = TimeSpan.FromSeconds(13).Ticks;
 
     // A machine that sent a value late removes it when it has learnt of the other change. Until then it may be cut off.
-    private static readonly long s_lateLimit = TimeSpan.FromSeconds(12).Ticks;
+    private static readonly long s_lateLimit = TimeSpan.FromSeconds(4).Ticks;
 
     private readonly Dictionary<int, string> _last = [];
 
@@ -65,7 +65,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             }
 
             bool isOwn = change.Machine == check.Machine && change.Life == check.Life;
-            long since = Math.Max(change.AcknowledgedAt, change.VisibleAt);
+            long since = Math.Max(change.AcknowledgedAt, change.VisibleTo(check.Machine));
             if (isOwn)
             {
                 Break("R1", $"{check.Machine.Name} reads version {version} of k{check.Key}, after its own change to version {change.Version} was acknowledged at {Seconds(change.AcknowledgedAt)}");
@@ -117,9 +117,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
         Break("R7", $"the {call} on {machine.Name} threw {failure.GetType().Name}: {failure.Message}");
 
     /// <summary>Notes a change of a key on the server: changes of the source become visible by it.</summary>
-    public void OnServerChange(string key, RedisEntry? entry, bool isByClient, bool tracks, long sentAt)
+    public void OnServerChange(string key, RedisEntry? entry, Place? by, bool tracks, long sentAt)
     {
-        if (!isByClient && !tracks)
+        if (by is null && !tracks)
         {
             return; // Publishers publish their own changes only.
         }
@@ -138,9 +138,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
                     (change.SentLateAt, change.ArrivedLateAt) = (sentAt, world.Now);
                 }
 
-                if (change.VisibleAt == long.MaxValue && change.Way != ChangeWay.RemoveByTag && version >= change.Version)
+                if (change.Way != ChangeWay.RemoveByTag && version >= change.Version)
                 {
-                    change.VisibleAt = world.Now;
+                    change.OnVisible(entry is null ? by : null, world.Now);
                 }
             }
         }
@@ -151,9 +151,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             {
                 foreach (SourceChange change in source.ChangesOf(number))
                 {
-                    if (change.VisibleAt == long.MaxValue && change.Way == ChangeWay.RemoveByTag && Source.TagOf(number) == key[Stamps.Length..])
+                    if (change.Way == ChangeWay.RemoveByTag && Source.TagOf(number) == key[Stamps.Length..])
                     {
-                        change.VisibleAt = world.Now;
+                        change.OnVisible(by, world.Now);
                     }
                 }
             }

@@ -37,7 +37,7 @@ internal sealed class Simulation
         {
             Tracks = scenario.Tracks,
             IsDurable = scenario.IsDurable,
-            Changed = (key, entry, isByClient) => _rules.OnServerChange(key, entry, isByClient, scenario.Tracks, _server!.SentAt),
+            Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, scenario.Tracks, _server!.SentAt),
         };
         _network.Add(scenario.ServerPlace, _server);
         _machines = [.. Enumerable.Range(0, scenario.Machines).Select(number => new Machine(_world, _network, number, scenario, _source, _rules))];
@@ -227,6 +227,11 @@ internal sealed class Simulation
         _world.History.Add(_world, "fault", "all failures are over");
         _server.Slowness = 1;
         RestartServer();
+        foreach (VirtualConnection connection in _network.Connections)
+        {
+            connection.Up.BreaksAfter = connection.Down.BreaksAfter = -1;
+        }
+
         foreach (Machine machine in _machines)
         {
             Link link = _network.LinkOf(machine, _server);

@@ -33,8 +33,8 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     /// <summary>Gets or sets whether the data survive a restart.</summary>
     public bool IsDurable { get; set; }
 
-    /// <summary>Gets or sets what follows each change of a key: the entry, null if it is gone, and whether a client changed it.</summary>
-    public Action<string, RedisEntry?, bool>? Changed { get; set; }
+    /// <summary>Gets or sets what follows each change of a key: the entry, null if it is gone, and the machine that changed it.</summary>
+    public Action<string, RedisEntry?, Place?>? Changed { get; set; }
 
     /// <summary>Gets when the command that runs was sent.</summary>
     public long SentAt { get; private set; }
@@ -92,7 +92,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             foreach (string key in _entries.Keys.ToArray())
             {
                 _entries.Remove(key);
-                Changed?.Invoke(key, null, false);
+                Changed?.Invoke(key, null, null);
             }
         }
     }
@@ -223,7 +223,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             _changedAt[(key, by)] = World.Now;
         }
 
-        Changed?.Invoke(key, entry, by is not null);
+        Changed?.Invoke(key, entry, by?.Connection?.Machine);
     }
 
     private bool Remove(string key, RedisSession? by)

@@ -1,8 +1,9 @@
 using System.Globalization;
+using Cairn.Simulation.Rules;
 
 namespace Cairn.Simulation.Scenarios;
 
-/// <summary>Runs seeds as a program: <c>history SEED [TWIN]</c>, or <c>seeds FIRST COUNT [TWIN]</c>.</summary>
+/// <summary>Runs seeds as a program: <c>history SEED [TWIN]</c>, <c>shrink SEED</c>, or <c>seeds FIRST COUNT [TWIN]</c>.</summary>
 internal static class SeedCommand
 {
     public static int Run(string[] args)
@@ -16,10 +17,16 @@ internal static class SeedCommand
                 Console.Out.Write(outcome.History);
                 Console.Out.WriteLine(outcome.Finding?.ToString() ?? "No rule is broken.");
                 return 0;
+            case ["shrink", var large]:
+                Finding? finding = Simulation.Run(Scenario.Of(Number(large)), keepsHistory: false).Finding;
+                Console.Out.WriteLine(finding is null
+                    ? "No rule is broken."
+                    : SeedRun.Describe(Shrinker.Shrink(Scenario.Of(Number(large)), finding.Rule), twin: 0, shown: int.MaxValue));
+                return 0;
             case ["seeds", var first, var count, .. var rest]:
                 return RunMany(Number(first), Number(count), rest is [var broken] ? (int)Number(broken) : 0);
             default:
-                Console.Error.WriteLine("Usage: history SEED [TWIN] | seeds FIRST COUNT [TWIN]");
+                Console.Error.WriteLine("Usage: history SEED [TWIN] | shrink SEED | seeds FIRST COUNT [TWIN]");
                 return 2;
         }
     }

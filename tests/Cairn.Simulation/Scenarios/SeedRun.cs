@@ -35,13 +35,13 @@ internal sealed class SeedRun
         $"{Seeds} seeds in {Taken.TotalSeconds:0.0} s: {_virtualSeconds / Taken.TotalSeconds:0} times real time, {_events / Taken.TotalSeconds:0} events a second, "
         + $"{_reads} reads, the longest staleness {_longestStaleness / (double)TimeSpan.TicksPerSecond:0.000} s");
 
-    private static string Describe(Scenario scenario, int twin)
+    /// <summary>Describes a run: what it found, the scenario, and the last lines of its history.</summary>
+    public static string Describe(Scenario scenario, int twin, int shown = 200)
     {
         Outcome outcome = Simulation.Run(scenario, keepsHistory: true, twin);
         string[] lines = outcome.History.Split('\n');
-        const int Shown = 200;
-        string left = lines.Length > Shown ? $"({lines.Length - Shown} lines before)\n" : "";
+        string left = lines.Length > shown ? $"({lines.Length - shown} lines before)\n" : "";
         return $"{outcome.Finding}\nShrunk from seed {scenario.Seed}; repeat it with CAIRN_SIMULATION_SEED={scenario.Seed} ./test simulation\n{scenario}{left}"
-            + string.Join('\n', lines.TakeLast(Shown));
+            + string.Join('\n', lines.TakeLast(shown));
     }
 }

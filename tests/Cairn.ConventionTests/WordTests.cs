@@ -4,16 +4,10 @@ namespace Cairn.ConventionTests;
 
 /// <summary>
 /// Turns of phrase that a reader of technical English has to read twice. They are looked for in C# (comments, documentation, messages) and in
-/// Markdown. Names of files may keep theirs. Folders that are not free of them yet are in <see cref="s_most"/>, with the number that they may have;
-/// the numbers may only fall.
+/// Markdown. Names of files may keep theirs.
 /// </summary>
 public partial class WordTests
 {
-    // By the longest folder that a file is in. A folder that is not listed has none.
-    private static readonly Dictionary<string, int> s_most = new(StringComparer.Ordinal)
-    {
-    };
-
     public static TheoryData<string> Folders => [.. TextFiles.Select(FolderOf).Distinct(StringComparer.Ordinal)];
 
     private static IEnumerable<string> TextFiles =>
@@ -21,7 +15,7 @@ public partial class WordTests
 
     [Theory]
     [MemberData(nameof(Folders))]
-    public void Text_has_no_more_turns_that_must_be_read_twice_than_agreed(string folder)
+    public void Text_has_no_turns_that_must_be_read_twice(string folder)
     {
         string[] found =
         [
@@ -32,15 +26,10 @@ public partial class WordTests
                select $"{Repository.Relative(file)}:{line.number}: {match.Value}",
         ];
 
-        int most = s_most.GetValueOrDefault(folder);
         Assert.True(
-            found.Length <= most,
-            $"{folder} has {found.Length} of them, {most} were agreed. docs/glossary.md has the terms; CONTRIBUTING.md, section English, says how to write.\n{string.Join('\n', found)}");
+            found.Length == 0,
+            $"docs/glossary.md has the terms; CONTRIBUTING.md, section English, says how to write.\n{string.Join('\n', found)}");
     }
-
-    [Fact]
-    public void Agreed_numbers_are_of_folders_that_exist() =>
-        Assert.Empty(s_most.Keys.Except(TextFiles.Select(FolderOf), StringComparer.Ordinal));
 
     [Theory]
     [InlineData("Nobody waits for it.", 1)]

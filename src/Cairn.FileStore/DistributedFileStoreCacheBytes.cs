@@ -48,7 +48,7 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
         ArgumentNullException.ThrowIfNull(key);
         if (!_isSlidingAllowed)
         {
-            throw new NotImplementedException(EntryTimes.NoSliding);
+            throw new NotImplementedException(EntryDeadlines.NoSliding);
         }
 
         _strings.Engine.Touch(key);
@@ -102,6 +102,6 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(value);
-        return DistributedFileStoreCacheString.NewChange(key, value.AsSpan().ToArray(), EntryTimes.From(options, _isSlidingAllowed, _clock));
+        return DistributedFileStoreCacheString.NewChange(key, value.AsSpan().ToArray(), EntryDeadlines.From(options, _isSlidingAllowed, _clock));
     }
 }

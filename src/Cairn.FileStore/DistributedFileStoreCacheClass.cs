@@ -81,7 +81,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
     private T? Deserialize<T>(string text)
         where T : class => (T?)_json.Deserialize(text, typeof(T));
 
-    private EntryChange NewClass<T>(string key, T yourClass, EntryTimes times)
+    private EntryChange NewClass<T>(string key, T yourClass, EntryDeadlines times)
         where T : class, new()
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -89,7 +89,7 @@ public class DistributedFileStoreCacheClass : DistributedFileStoreCacheString, I
         return NewChange(key, new JsonText(_json.Serialize(yourClass, typeof(T))), times);
     }
 
-    private EntryChange[] NewClasses<T>(List<KeyValuePair<string, T>> manyEntries, EntryTimes times)
+    private EntryChange[] NewClasses<T>(List<KeyValuePair<string, T>> manyEntries, EntryDeadlines times)
         where T : class, new()
     {
         ArgumentNullException.ThrowIfNull(manyEntries);

@@ -28,7 +28,7 @@ public class DistributedFileStoreCacheOptions
     /// Gets or sets the largest size of the file in bytes, at least 100. Obsolete lines of earlier changes do not count; they can double the file
     /// until it is rewritten. A change that exceeds the limit throws. Default 10,000,000, a size that a person can still read and edit.
     /// </summary>
-    public int MaxBytesInJsonCacheFile { get; set; } = EngineOptions.DefaultMaxBytes;
+    public int MaxBytesInJsonCacheFile { get; set; } = FileEngineOptions.DefaultMaxBytes;
 
     /// <summary>
     /// Gets or sets how the Class version serializes objects. Default null: the defaults of System.Text.Json, escaping only the characters that
@@ -56,10 +56,10 @@ public class DistributedFileStoreCacheOptions
     /// Gets or sets the delay in milliseconds before the next attempt if access to the file is denied or another program has opened it
     /// exclusively. Default 5.
     /// </summary>
-    public int DelayMillisecondsOnUnauthorizedAccess { get; set; } = EngineOptions.DefaultDelayMs;
+    public int DelayMillisecondsOnUnauthorizedAccess { get; set; } = FileEngineOptions.DefaultDelayMs;
 
     /// <summary>Gets or sets the number of attempts in that case. Default 20.</summary>
-    public int NumTriesOnUnauthorizedAccess { get; set; } = EngineOptions.DefaultTries;
+    public int NumTriesOnUnauthorizedAccess { get; set; } = FileEngineOptions.DefaultTries;
 
     /// <summary>
     /// Gets or sets a value without effect, because a process may use any number of cache files. It exists so that code that sets it compiles.
@@ -90,13 +90,13 @@ public class DistributedFileStoreCacheOptions
     /// systems, all changes of other machines. From 1 millisecond to 1 hour. Default 250 milliseconds: short enough for a person, and a check
     /// costs a microsecond.
     /// </summary>
-    public TimeSpan ChangePollInterval { get; set; } = EngineOptions.DefaultPollInterval;
+    public TimeSpan ChangePollInterval { get; set; } = FileEngineOptions.DefaultPollInterval;
 
     /// <summary>
     /// Gets or sets how long a change waits for the changes of other processes. From 1 millisecond to 1 hour. Default 30 seconds; a change takes
     /// microseconds.
     /// </summary>
-    public TimeSpan LockTimeout { get; set; } = EngineOptions.DefaultLockTimeout;
+    public TimeSpan LockTimeout { get; set; } = FileEngineOptions.DefaultLockTimeout;
 
     /// <summary>
     /// Gets or sets whether the cache finds the changes of other processes only by watching and polling the file, as it does on network file
@@ -156,7 +156,7 @@ public class DistributedFileStoreCacheOptions
         return Path.Combine(PathToCacheFileDirectory!, FormCacheFileName());
     }
 
-    internal EngineOptions ToEngineOptions()
+    internal FileEngineOptions ToEngineOptions()
     {
         RequirePlace();
         Require(!string.IsNullOrEmpty(FirstPartOfCacheFileName), nameof(FirstPartOfCacheFileName), FirstPartOfCacheFileName, "a name");
@@ -169,7 +169,7 @@ public class DistributedFileStoreCacheOptions
         RequireInterval(nameof(ChangePollInterval), ChangePollInterval);
         RequireInterval(nameof(LockTimeout), LockTimeout);
         ArgumentNullException.ThrowIfNull(TimeProvider);
-        return new EngineOptions
+        return new FileEngineOptions
         {
             Path = FormCacheFilePath(),
             Owner = typeof(DistributedFileStoreCacheString),

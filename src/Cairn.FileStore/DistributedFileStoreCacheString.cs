@@ -122,9 +122,9 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
         }
     }
 
-    private protected EntryTimes TimesOf(DistributedCacheEntryOptions? options) => EntryTimes.From(options, _isSlidingAllowed, _clock);
+    private protected EntryDeadlines TimesOf(DistributedCacheEntryOptions? options) => EntryDeadlines.From(options, _isSlidingAllowed, _clock);
 
-    internal static EntryChange NewChange(string key, object value, EntryTimes times)
+    internal static EntryChange NewChange(string key, object value, EntryDeadlines times)
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(value);
@@ -149,7 +149,7 @@ public class DistributedFileStoreCacheString : IDistributedFileStoreCacheString,
             : Task.Run(() => Engine.Change(changes, isClearing), token);
     }
 
-    private static EntryChange[] NewChanges(List<KeyValuePair<string, string>> manyEntries, EntryTimes times)
+    private static EntryChange[] NewChanges(List<KeyValuePair<string, string>> manyEntries, EntryDeadlines times)
     {
         ArgumentNullException.ThrowIfNull(manyEntries);
         return [.. manyEntries.Select(entry => NewChange(entry.Key, entry.Value, times))];

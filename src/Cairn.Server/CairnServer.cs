@@ -101,7 +101,7 @@ public sealed class CairnServer : IAsyncDisposable
             }
 
             protocols = new ServerProtocols(store, plan);
-            ServerEngine engine = await ServerEngine.StartAsync(new EngineOptions
+            ServerEngine engine = await ServerEngine.StartAsync(new ServerEngineOptions
             {
                 Listeners = plan.Listeners(protocols),
                 Limits = limits,

@@ -102,7 +102,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
         _shape = new CollectionShape(_collection.Number, _isKept, _engine.Memory.ChecksumSeed);
         _keySeed = KeyHash.SeedOf(_collection.Number, _engine.Memory.KeySeed);
         _isFixed = FixedFormat.SizeOf<TKey>() != 0 && FixedFormat.SizeOf<TValue>() != 0
-            && _keys is FixedCodec<TKey> && _values is FixedCodec<TValue> && !store.IsEncrypted;
+            && _keys is MapFixedCodec<TKey> && _values is MapFixedCodec<TValue> && !store.IsEncrypted;
     }
 
     /// <summary>Gets the map's name, which is the name of the collection with its entries.</summary>

@@ -23,7 +23,7 @@ internal static class EchoServer
             Address = ListenAddress.Tcp("127.0.0.1", int.Parse(arguments[0], CultureInfo.InvariantCulture)),
             Sessions = new Sessions(),
         };
-        var options = new EngineOptions { Listeners = [listener], Workers = 1 };
+        var options = new ServerEngineOptions { Listeners = [listener], Workers = 1 };
 #pragma warning disable VSTHRD002 // The main thread of a program.
         _ = ServerEngine.StartAsync(options).GetAwaiter().GetResult();
 #pragma warning restore VSTHRD002

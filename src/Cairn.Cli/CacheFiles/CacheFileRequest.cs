@@ -39,7 +39,7 @@ internal sealed record CacheFileRequest(Invocation Invocation, string Path, stri
     }
 
     /// <summary>Opens a file. If it does not exist, the first change creates it.</summary>
-    public FileEngine Open() => new(new EngineOptions { Path = Path, MaxBytes = long.MaxValue, Clock = Invocation.Console.Clock });
+    public FileEngine Open() => new(new FileEngineOptions { Path = Path, MaxBytes = long.MaxValue, Clock = Invocation.Console.Clock });
 
     public void RequireFile()
     {

@@ -7,5 +7,5 @@ internal interface IRequest
     int Replies { get; }
 
     /// <summary>Writes the bytes. The connection takes them back if this throws.</summary>
-    void WriteTo(OutputBuffer output);
+    void WriteTo(RequestBuffer output);
 }

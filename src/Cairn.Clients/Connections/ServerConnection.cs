@@ -41,8 +41,8 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
     private readonly TaskCompletionSource<Exception> _closed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly ITimer _timer;
     private readonly List<Range> _replies = [];
-    private OutputBuffer _output = new();
-    private OutputBuffer _sending = new();
+    private RequestBuffer _output = new();
+    private RequestBuffer _sending = new();
     private PendingCall?[] _answered = new PendingCall?[64];
     private ValueTaskAwaiter<int> _receiving;
     private byte[] _received = ArrayPool<byte>.Shared.Rent(ReceiveBytes);

@@ -25,7 +25,7 @@ internal sealed partial class FileEngine : IDisposable
     // A read extends a sliding expiration after an eighth of it has passed, because a write for every read would be too expensive.
     private const int SlidingParts = 8;
 
-    private readonly EngineOptions _options;
+    private readonly FileEngineOptions _options;
     private readonly string _path;
     private readonly string _sidePath;
     private readonly Lock _writers = new();
@@ -57,7 +57,7 @@ internal sealed partial class FileEngine : IDisposable
     private bool _isClosed;
     private long _rewrittenTicks;
 
-    public FileEngine(EngineOptions options)
+    public FileEngine(FileEngineOptions options)
     {
         _options = options;
         _path = Path.GetFullPath(options.Path);

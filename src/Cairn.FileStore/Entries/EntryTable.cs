@@ -43,7 +43,7 @@ internal sealed class EntryTable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Entry? Find(string key)
     {
-        int hash = KeyHash.Of(key);
+        int hash = EntryHash.Of(key);
         Slot[] slots = Volatile.Read(ref _slots);
         for (int i = hash; ; i++)
         {
@@ -72,7 +72,7 @@ internal sealed class EntryTable
             Replace(); // I2
         }
 
-        int hash = KeyHash.Of(entry.Key);
+        int hash = EntryHash.Of(entry.Key);
         ref Slot slot = ref FindSlot(_slots, hash, entry.Key);
         Entry? before = slot.Entry;
         if (before is null && entry.Value is null)

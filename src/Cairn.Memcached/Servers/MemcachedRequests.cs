@@ -10,7 +10,7 @@ internal readonly struct MemcachedRequests(RequestWriter write, int replies) : I
 {
     public int Replies => replies;
 
-    public void WriteTo(OutputBuffer output)
+    public void WriteTo(RequestBuffer output)
     {
         var writer = new MemcachedRequestWriter(output);
         write(ref writer);

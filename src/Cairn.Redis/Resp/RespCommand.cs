@@ -11,7 +11,7 @@ internal readonly ref struct RespCommand(ReadOnlySpan<RedisArgument> words) : IR
 
     public int Replies => 1;
 
-    public void WriteTo(OutputBuffer output)
+    public void WriteTo(RequestBuffer output)
     {
         var writer = new RespWriter(output);
         Write(ref writer, _words);

@@ -9,7 +9,7 @@ internal readonly struct RespCommands(RedisArgument[][] commands) : IRequest
 {
     public int Replies => commands.Length;
 
-    public void WriteTo(OutputBuffer output)
+    public void WriteTo(RequestBuffer output)
     {
         var writer = new RespWriter(output);
         foreach (RedisArgument[] words in commands)

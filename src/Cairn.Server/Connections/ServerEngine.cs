@@ -25,7 +25,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     // client that works correctly.
     private const long MostStalledMs = 5000;
 
-    private readonly EngineOptions _options;
+    private readonly ServerEngineOptions _options;
     private readonly ConcurrentDictionary<long, ClientConnection> _connections = new();
     private readonly long[] _ended = new long[CloseReasons.Count];
     private readonly List<Listener> _listeners = [];
@@ -40,7 +40,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     private long _tooManyLoggedAt;
     private Task? _stopping;
 
-    private ServerEngine(EngineOptions options)
+    private ServerEngine(ServerEngineOptions options)
     {
         _options = options;
         Memory = new MemoryAccount(options.Limits.MaxBufferBytes);
@@ -92,7 +92,7 @@ internal sealed class ServerEngine : IAsyncDisposable
     /// <summary>Binds the listeners and starts to serve.</summary>
     /// <exception cref="ServerException">An address cannot be listened on, a certificate cannot be used, or the requested kernel
     /// interface cannot be used on this machine.</exception>
-    public static async Task<ServerEngine> StartAsync(EngineOptions options)
+    public static async Task<ServerEngine> StartAsync(ServerEngineOptions options)
     {
         options.Limits.Validate();
         ArgumentOutOfRangeException.ThrowIfNegative(options.Workers);

@@ -14,14 +14,14 @@ internal static class MapCodecs
 
         if (FixedFormat.SizeOf<T>() != 0)
         {
-            return new FixedCodec<T>();
+            return new MapFixedCodec<T>();
         }
 
         if (typeof(T) == typeof(string))
         {
-            return (MapCodec<T>)(object)new TextCodec();
+            return (MapCodec<T>)(object)new MapTextCodec();
         }
 
-        return typeof(T) == typeof(byte[]) ? (MapCodec<T>)(object)new BytesCodec() : new JsonCodec<T>(options);
+        return typeof(T) == typeof(byte[]) ? (MapCodec<T>)(object)new MapBytesCodec() : new MapJsonCodec<T>(options);
     }
 }

@@ -218,7 +218,7 @@ public sealed class TurnTests : IAsyncDisposable
 
     private async Task StartAsync(ConnectionLimits? limits = null)
     {
-        _engine = await ServerEngine.StartAsync(new EngineOptions
+        _engine = await ServerEngine.StartAsync(new ServerEngineOptions
         {
             Listeners = [new ListenerOptions { Name = "test", Address = ListenAddress.Tcp("127.0.0.1", 0), Sessions = _sessions }],
             Limits = limits ?? new(),

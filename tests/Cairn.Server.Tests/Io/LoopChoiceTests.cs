@@ -23,7 +23,7 @@ public class LoopChoiceTests
     public async Task Way_that_is_forbidden_is_passed_over_and_the_reason_said()
     {
         var log = new TestLog();
-        EngineOptions options = Options(log) with
+        ServerEngineOptions options = Options(log) with
         {
             Choices = _ => [new(IoKind.Uring, () => throw new InvalidOperationException(), "io_uring is forbidden."), Epoll],
         };
@@ -38,7 +38,7 @@ public class LoopChoiceTests
     public async Task Way_that_fails_when_it_is_opened_is_passed_over()
     {
         var log = new TestLog();
-        EngineOptions options = Options(log) with { Choices = _ => [new(IoKind.Uring, () => new BrokenLoop()), Epoll] };
+        ServerEngineOptions options = Options(log) with { Choices = _ => [new(IoKind.Uring, () => new BrokenLoop()), Epoll] };
 
         await using ServerEngine engine = await ServerEngine.StartAsync(options);
 
@@ -49,7 +49,7 @@ public class LoopChoiceTests
     [Fact]
     public async Task Way_that_was_asked_for_and_is_not_there_is_an_error()
     {
-        EngineOptions options = Options(new TestLog()) with
+        ServerEngineOptions options = Options(new TestLog()) with
         {
             Io = IoKind.Uring,
             Choices = _ => [new(IoKind.Uring, () => throw new InvalidOperationException(), "io_uring is forbidden.")],
@@ -62,7 +62,7 @@ public class LoopChoiceTests
 
     private static LoopChoice Epoll => new(IoKind.Epoll, () => new EpollLoop());
 
-    private static EngineOptions Options(TestLog log) => new()
+    private static ServerEngineOptions Options(TestLog log) => new()
     {
         Listeners = [new ListenerOptions { Name = "test", Address = ListenAddress.Tcp("127.0.0.1", 0), Sessions = new TestSessions() }],
         Log = log,

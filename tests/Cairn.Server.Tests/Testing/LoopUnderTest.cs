@@ -22,7 +22,7 @@ internal static class Loops
     /// <summary>Gets the same loops for a theory.</summary>
     public static TheoryData<LoopUnderTest> Here { get; } = [.. All];
 
-    public static EngineOptions With(this EngineOptions options, LoopUnderTest loop) => options with
+    public static ServerEngineOptions With(this ServerEngineOptions options, LoopUnderTest loop) => options with
     {
         Io = KindOf(loop),
         AllowedUringFeatures = loop == LoopUnderTest.OldestUring ? UringFeatures.None : UringFeatures.All,
@@ -36,5 +36,5 @@ internal static class Loops
     };
 
     private static bool IsHere(LoopUnderTest loop) =>
-        new EngineOptions { Listeners = [] }.With(loop) is var options && options.Choices(options) is var choices && choices.Any(choice => choice.Obstacle is null);
+        new ServerEngineOptions { Listeners = [] }.With(loop) is var options && options.Choices(options) is var choices && choices.Any(choice => choice.Obstacle is null);
 }

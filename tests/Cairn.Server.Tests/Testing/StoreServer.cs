@@ -41,7 +41,7 @@ internal sealed class StoreServer : IAsyncDisposable
     /// <param name="pinned">The prefixes of pinned keys.</param>
     public static async Task<StoreServer> StartAsync(
         LoopUnderTest? loop = null,
-        Func<EngineOptions, EngineOptions>? configure = null,
+        Func<ServerEngineOptions, ServerEngineOptions>? configure = null,
         Action<RespServer>? configureResp = null,
         long capacityBytes = 64 << 20,
         bool removesExpired = true,
@@ -50,7 +50,7 @@ internal sealed class StoreServer : IAsyncDisposable
     {
         var server = new StoreServer(capacityBytes, removesExpired, memcached ?? new MemcachedOptions(), pinned ?? []);
         configureResp?.Invoke(server._resp);
-        var options = new EngineOptions
+        var options = new ServerEngineOptions
         {
             Listeners =
             [

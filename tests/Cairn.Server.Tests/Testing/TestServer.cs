@@ -24,7 +24,7 @@ internal sealed class TestServer : IAsyncDisposable
 
     public static async Task<TestServer> StartAsync(
         LoopUnderTest loop,
-        Func<EngineOptions, EngineOptions>? configure = null,
+        Func<ServerEngineOptions, ServerEngineOptions>? configure = null,
         ListenAddress? address = null,
         TlsOptions? tls = null)
     {
@@ -37,7 +37,7 @@ internal sealed class TestServer : IAsyncDisposable
             Sessions = sessions,
             Tls = tls,
         };
-        var options = new EngineOptions { Listeners = [listener], Log = log, Workers = 2 };
+        var options = new ServerEngineOptions { Listeners = [listener], Log = log, Workers = 2 };
         options = (configure?.Invoke(options) ?? options).With(loop);
         return new TestServer(await ServerEngine.StartAsync(options), sessions, log);
     }

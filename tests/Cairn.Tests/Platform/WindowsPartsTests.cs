@@ -9,35 +9,35 @@ public sealed class WindowsPartsTests
     public void What_is_not_held_of_a_range_is_asked_of_the_system()
     {
         var held = new HeldRanges();
-        held.Add(new ByteRange(10, 20));
-        held.Add(new ByteRange(5, 6));
-        held.Add(new ByteRange(30, 40));
+        held.Add(new HeldRange(10, 20));
+        held.Add(new HeldRange(5, 6));
+        held.Add(new HeldRange(30, 40));
 
-        Assert.Equal([new ByteRange(0, 5), new ByteRange(6, 10), new ByteRange(20, 30)], held.GapsIn(new ByteRange(0, 35)));
-        Assert.Empty(held.GapsIn(new ByteRange(12, 20)));
-        Assert.Equal([new ByteRange(20, 21)], held.GapsIn(new ByteRange(20, 21)));
+        Assert.Equal([new HeldRange(0, 5), new HeldRange(6, 10), new HeldRange(20, 30)], held.GapsIn(new HeldRange(0, 35)));
+        Assert.Empty(held.GapsIn(new HeldRange(12, 20)));
+        Assert.Equal([new HeldRange(20, 21)], held.GapsIn(new HeldRange(20, 21)));
     }
 
     [Fact]
     public void Locks_are_given_back_as_they_were_taken()
     {
         var held = new HeldRanges();
-        held.Add(new ByteRange(10, 20));
-        held.Add(new ByteRange(20, 21));
+        held.Add(new HeldRange(10, 20));
+        held.Add(new HeldRange(20, 21));
 
-        Assert.Throws<InvalidOperationException>(() => held.TakeWithin(new ByteRange(10, 15)));
-        Assert.Throws<InvalidOperationException>(() => held.TakeWithin(new ByteRange(19, 30)));
-        Assert.Equal([new ByteRange(10, 20), new ByteRange(20, 21)], held.TakeWithin(new ByteRange(0, 30)));
-        Assert.Empty(held.TakeWithin(new ByteRange(0, 30)));
+        Assert.Throws<InvalidOperationException>(() => held.TakeWithin(new HeldRange(10, 15)));
+        Assert.Throws<InvalidOperationException>(() => held.TakeWithin(new HeldRange(19, 30)));
+        Assert.Equal([new HeldRange(10, 20), new HeldRange(20, 21)], held.TakeWithin(new HeldRange(0, 30)));
+        Assert.Empty(held.TakeWithin(new HeldRange(0, 30)));
     }
 
     [Fact]
     public void Locks_of_the_highest_bytes_do_not_overflow()
     {
-        Assert.Equal(long.MaxValue, ByteRange.Of(long.MaxValue - 1, 1).End);
-        Assert.Throws<OverflowException>(() => ByteRange.Of(long.MaxValue, 1));
-        Assert.Throws<ArgumentOutOfRangeException>(() => ByteRange.Of(-1, 1));
-        Assert.Throws<ArgumentOutOfRangeException>(() => ByteRange.Of(0, 0));
+        Assert.Equal(long.MaxValue, HeldRange.Of(long.MaxValue - 1, 1).End);
+        Assert.Throws<OverflowException>(() => HeldRange.Of(long.MaxValue, 1));
+        Assert.Throws<ArgumentOutOfRangeException>(() => HeldRange.Of(-1, 1));
+        Assert.Throws<ArgumentOutOfRangeException>(() => HeldRange.Of(0, 0));
     }
 
     [Fact]

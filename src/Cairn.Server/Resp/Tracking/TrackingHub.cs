@@ -1,5 +1,6 @@
 using Cairn.Engine;
 using Cairn.Server.Buffers;
+using Cairn.Server.Pinning;
 
 namespace Cairn.Server.Resp.Tracking;
 

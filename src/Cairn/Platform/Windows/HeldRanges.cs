@@ -7,18 +7,18 @@ namespace Cairn.Platform.Windows;
 internal sealed class HeldRanges
 {
     // A store holds one to three ranges, and queries them a few times a second.
-    private readonly List<ByteRange> _ranges = [];
+    private readonly List<HeldRange> _ranges = [];
 
     /// <summary>Returns the parts of a range that are not held, in order.</summary>
-    public IReadOnlyList<ByteRange> GapsIn(ByteRange range)
+    public IReadOnlyList<HeldRange> GapsIn(HeldRange range)
     {
-        List<ByteRange> gaps = [];
+        List<HeldRange> gaps = [];
         long start = range.Start;
-        foreach (ByteRange held in _ranges.Where(held => held.Overlaps(range)).OrderBy(held => held.Start))
+        foreach (HeldRange held in _ranges.Where(held => held.Overlaps(range)).OrderBy(held => held.Start))
         {
             if (held.Start > start)
             {
-                gaps.Add(new ByteRange(start, held.Start));
+                gaps.Add(new HeldRange(start, held.Start));
             }
 
             start = Math.Max(start, held.End);
@@ -26,19 +26,19 @@ internal sealed class HeldRanges
 
         if (start < range.End)
         {
-            gaps.Add(new ByteRange(start, range.End));
+            gaps.Add(new HeldRange(start, range.End));
         }
 
         return gaps;
     }
 
-    public void Add(ByteRange range) => _ranges.Add(range);
+    public void Add(HeldRange range) => _ranges.Add(range);
 
     /// <summary>Removes the locks in a range from the list and returns them. The caller releases them.</summary>
     /// <exception cref="InvalidOperationException">A lock is only partly in the range. The system cannot release a part of a lock.</exception>
-    public IReadOnlyList<ByteRange> TakeWithin(ByteRange range)
+    public IReadOnlyList<HeldRange> TakeWithin(HeldRange range)
     {
-        List<ByteRange> within = [.. _ranges.Where(held => held.Overlaps(range))];
+        List<HeldRange> within = [.. _ranges.Where(held => held.Overlaps(range))];
         if (within.Exists(held => held.Start < range.Start || held.End > range.End))
         {
             throw new InvalidOperationException($"The bytes {range} are part of a range that was locked as one.");
@@ -50,16 +50,16 @@ internal sealed class HeldRanges
 }
 
 /// <summary>The bytes from <paramref name="Start"/> up to, but not including, <paramref name="End"/>.</summary>
-internal readonly record struct ByteRange(long Start, long End)
+internal readonly record struct HeldRange(long Start, long End)
 {
     public long Length => End - Start;
 
-    public static ByteRange Of(long offset, long length)
+    public static HeldRange Of(long offset, long length)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(offset);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
-        return new ByteRange(offset, checked(offset + length));
+        return new HeldRange(offset, checked(offset + length));
     }
 
-    public bool Overlaps(ByteRange other) => Start < other.End && other.Start < End;
+    public bool Overlaps(HeldRange other) => Start < other.End && other.Start < End;
 }

@@ -199,7 +199,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     public override bool TryLockRange(long offset, long length)
     {
-        ByteRange range = ByteRange.Of(offset, length);
+        HeldRange range = HeldRange.Of(offset, length);
         if (!_isWritable)
         {
             throw FileFailures.OpenedForReading(_path);
@@ -207,7 +207,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
         lock (_held)
         {
-            IReadOnlyList<ByteRange> gaps = _held.GapsIn(range);
+            IReadOnlyList<HeldRange> gaps = _held.GapsIn(range);
             for (int taken = 0; taken < gaps.Count; taken++)
             {
                 if (!TryLock(gaps[taken], WindowsNative.Exclusive))
@@ -221,7 +221,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
                 }
             }
 
-            foreach (ByteRange gap in gaps)
+            foreach (HeldRange gap in gaps)
             {
                 _held.Add(gap);
             }
@@ -234,10 +234,10 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     public override void UnlockRange(long offset, long length)
     {
-        ByteRange range = ByteRange.Of(offset, length);
+        HeldRange range = HeldRange.Of(offset, length);
         lock (_held)
         {
-            foreach (ByteRange held in _held.TakeWithin(range))
+            foreach (HeldRange held in _held.TakeWithin(range))
             {
                 Unlock(held);
             }
@@ -246,20 +246,20 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     public override bool IsByteLockedByOther(long offset, long length)
     {
-        ByteRange range = ByteRange.Of(offset, length);
+        HeldRange range = HeldRange.Of(offset, length);
         lock (_held)
         {
-            foreach (ByteRange gap in _held.GapsIn(range))
+            foreach (HeldRange gap in _held.GapsIn(range))
             {
                 // The bytes are locked one by one, so that another process that wants one of them meanwhile is refused only that one.
                 for (long at = gap.Start; at < gap.End; at++)
                 {
-                    if (!TryLock(new ByteRange(at, at + 1), kind: 0))
+                    if (!TryLock(new HeldRange(at, at + 1), kind: 0))
                     {
                         return true;
                     }
 
-                    Unlock(new ByteRange(at, at + 1));
+                    Unlock(new HeldRange(at, at + 1));
                 }
             }
 
@@ -408,7 +408,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
     }
 
-    private bool TryLock(ByteRange range, uint kind)
+    private bool TryLock(HeldRange range, uint kind)
     {
         var where = new WindowsNative.Overlapped { OffsetLow = (uint)range.Start, OffsetHigh = (uint)(range.Start >> 32) };
         if (WindowsNative.LockFileEx(
@@ -423,7 +423,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
             : throw WindowsErrors.Failed($"The store '{_path}' could not be locked", error);
     }
 
-    private void Unlock(ByteRange range)
+    private void Unlock(HeldRange range)
     {
         var where = new WindowsNative.Overlapped { OffsetLow = (uint)range.Start, OffsetHigh = (uint)(range.Start >> 32) };
         if (!WindowsNative.UnlockFileEx(_handle, 0, (uint)range.Length, (uint)(range.Length >> 32), &where))

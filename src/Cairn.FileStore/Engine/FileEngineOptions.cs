@@ -1,7 +1,7 @@
 namespace Cairn.FileStore.Engine;
 
 /// <summary>The validated settings of one file.</summary>
-internal sealed record EngineOptions
+internal sealed record FileEngineOptions
 {
     public const int DefaultMaxBytes = 10_000_000;
     public const int DefaultTries = 20;

@@ -4,14 +4,14 @@ using Microsoft.Extensions.Caching.Distributed;
 namespace Cairn.FileStore.Engine;
 
 /// <summary>The expiration of an entry, from the options of a call.</summary>
-internal readonly record struct EntryTimes(long ExpiresTicks, SlidingTimes? Sliding = null)
+internal readonly record struct EntryDeadlines(long ExpiresTicks, SlidingTimes? Sliding = null)
 {
     public const string NoSliding =
         "This library doesn't support sliding expirations for performance reasons, unless AllowSlidingExpiration is set in its options.";
 
-    public static EntryTimes Never => new(Entry.Never);
+    public static EntryDeadlines Never => new(Entry.Never);
 
-    public static EntryTimes From(DistributedCacheEntryOptions? options, bool isSlidingAllowed, TimeProvider clock)
+    public static EntryDeadlines From(DistributedCacheEntryOptions? options, bool isSlidingAllowed, TimeProvider clock)
     {
         if (options is null || (options.AbsoluteExpiration is null && options.AbsoluteExpirationRelativeToNow is null && options.SlidingExpiration is null))
         {
@@ -31,8 +31,8 @@ internal readonly record struct EntryTimes(long ExpiresTicks, SlidingTimes? Slid
             _ => Entry.Never,
         };
         return options.SlidingExpiration is { } sliding
-            ? new EntryTimes(Math.Min(After(now, sliding.Ticks), latest), new SlidingTimes(sliding.Ticks, latest))
-            : new EntryTimes(latest);
+            ? new EntryDeadlines(Math.Min(After(now, sliding.Ticks), latest), new SlidingTimes(sliding.Ticks, latest))
+            : new EntryDeadlines(latest);
     }
 
     public Entry ToEntry(string key, object value) => new(key, value) { ExpiresTicks = ExpiresTicks, Sliding = Sliding };

@@ -6,7 +6,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace Cairn.Maps;
 
 // The codec for types without a built-in format. It writes the JSON of System.Text.Json.
-internal sealed class JsonCodec<T> : MapCodec<T>
+internal sealed class MapJsonCodec<T> : MapCodec<T>
 {
     // The settings for maps: no part of a value is left out or refused.
     private static readonly JsonSerializerOptions Faithful = new()
@@ -20,14 +20,14 @@ internal sealed class JsonCodec<T> : MapCodec<T>
     private static Utf8JsonWriter? t_writer;
 
     [ThreadStatic]
-    private static JsonCodec<T>? t_writerOf;
+    private static MapJsonCodec<T>? t_writerOf;
 
     private readonly JsonTypeInfo<T> _info;
     private readonly JsonWriterOptions _writerOptions;
 
     /// <summary>Creates a codec with the given settings, or with the settings above.</summary>
     /// <exception cref="InvalidOperationException">There is no metadata for the type, or it cannot be serialized.</exception>
-    public JsonCodec(JsonSerializerOptions? options)
+    public MapJsonCodec(JsonSerializerOptions? options)
     {
         options ??= Faithful;
         _info = InfoFrom(options);
@@ -69,7 +69,7 @@ internal sealed class JsonCodec<T> : MapCodec<T>
 
     private static JsonTypeInfo<T> InfoFrom(JsonSerializerOptions options)
     {
-        if (options.TypeInfoResolver is null && Reflection.IsAllowed)
+        if (options.TypeInfoResolver is null && MapReflection.IsAllowed)
         {
             options = new JsonSerializerOptions(options) { TypeInfoResolver = new DefaultJsonTypeInfoResolver() };
         }

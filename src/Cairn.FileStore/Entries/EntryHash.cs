@@ -8,7 +8,7 @@ using System.Runtime.InteropServices;
 
 namespace Cairn.FileStore.Entries;
 
-internal static class KeyHash
+internal static class EntryHash
 {
     private const int StrideBytes = 16;
 

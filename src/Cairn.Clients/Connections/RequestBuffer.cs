@@ -3,7 +3,7 @@ using System.Buffers;
 namespace Cairn.Clients.Connections;
 
 /// <summary>A growing buffer of consecutive requests, in one array from the shared pool.</summary>
-internal sealed class OutputBuffer : IBufferWriter<byte>
+internal sealed class RequestBuffer : IBufferWriter<byte>
 {
     private const int InitialBytes = 16 << 10;
     private const int KeptBytes = 1 << 20;

@@ -9,7 +9,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace Cairn.Server.Connections;
 
 /// <summary>The options of an engine.</summary>
-internal sealed record EngineOptions
+internal sealed record ServerEngineOptions
 {
     public required IReadOnlyList<ListenerOptions> Listeners { get; init; }
 
@@ -28,7 +28,7 @@ internal sealed record EngineOptions
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
     /// <summary>Gets the function that lists the kernel interfaces to try, the best first. Tests replace it.</summary>
-    public Func<EngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = options => LoopChoice.For(options.Io, options.AllowedUringFeatures);
+    public Func<ServerEngineOptions, IEnumerable<LoopChoice>> Choices { get; init; } = options => LoopChoice.For(options.Io, options.AllowedUringFeatures);
 
     /// <summary>Gets the metrics that the workers record.</summary>
     public ServerMetrics Metrics { get; init; } = new();

@@ -1,7 +1,7 @@
 namespace Cairn.Maps;
 
 /// <summary>The codec for arrays of bytes. It stores them unchanged.</summary>
-internal sealed class BytesCodec : MapCodec<byte[]>
+internal sealed class MapBytesCodec : MapCodec<byte[]>
 {
     public override string FormatId => "bytes";
 

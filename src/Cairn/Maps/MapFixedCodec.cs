@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 namespace Cairn.Maps;
 
 /// <summary>The codec of a type that has a fixed format.</summary>
-internal sealed unsafe class FixedCodec<T> : MapCodec<T>
+internal sealed unsafe class MapFixedCodec<T> : MapCodec<T>
 {
     public override string FormatId => "fixed";
 

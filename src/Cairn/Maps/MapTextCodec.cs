@@ -7,7 +7,7 @@ namespace Cairn.Maps;
 
 // Text is stored as UTF-8. Text with half of a surrogate pair has no UTF-8 form. It is stored as a byte that never occurs in UTF-8, followed by the
 // characters unchanged. Empty text is stored in the same way, because a key has at least one byte. Each text has exactly one form.
-internal sealed class TextCodec : MapCodec<string>
+internal sealed class MapTextCodec : MapCodec<string>
 {
     private const byte RawMark = 0xFF;
     private const int BytesPerCharacter = 3;

@@ -3,7 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 namespace Cairn.Maps;
 
 /// <summary>Whether JSON can inspect types at run time. This is the framework's own switch, which is off in trimmed applications.</summary>
-internal static class Reflection
+internal static class MapReflection
 {
     private const string Switch = "System.Text.Json.JsonSerializer.IsReflectionEnabledByDefault";
 

@@ -509,8 +509,9 @@ internal sealed partial class WriteBehindQueue : IDisposable
 
     private void GiveWay(KeyState state)
     {
-        // A change whose caller still waits is as new as the other machine's. The second level decides which one counts.
-        if (!state.HasPendingChange && state.LateCalls == 0 && !state.IsUnconfirmed)
+        // A change whose caller still waits is as new as the other machine's. The second level decides which one counts. A removal stays as it is:
+        // another one would be reported to the other machine, which may wait with a removal, too, and would answer with another one.
+        if (state.Newest.Kind == ChangeKind.Remove || (!state.HasPendingChange && state.LateCalls == 0 && !state.IsUnconfirmed))
         {
             return;
         }

@@ -44,4 +44,18 @@ public sealed class SeedTests(ITestOutputHelper output)
         output.WriteLine(run.ToString());
         Assert.True(run.Seeds >= 20, run.ToString());
     }
+
+    // Many machines abandon calls of a server that hangs. Each removal of a key was answered with a removal by all machines that waited with one.
+    [Theory]
+    [InlineData(22)]
+    [InlineData(137)]
+    [InlineData(169)]
+    public void Ten_machines_settle_after_the_server_has_hung(ulong seed)
+    {
+        Scenario scenario = Scenario.Of(seed) with { Machines = 10 };
+
+        Outcome outcome = Scenarios.Simulation.Run(scenario, keepsHistory: false);
+
+        Assert.Null(outcome.Finding);
+    }
 }

@@ -23,6 +23,7 @@ internal static class Twins
     public const int RetriesUnproven = 11;
     public const int WatchesNoLateWrites = 12;
     public const int WritesWithoutAskedLease = 13;
+    public const int RepeatsChanges = 14;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -39,6 +40,7 @@ internal static class Twins
         new(RetriesUnproven, "Cairn.Caching.Coherence.ChannelLiveness", "IsProven", 1),
         new(WatchesNoLateWrites, "Cairn.Caching.Levels.KeyState", "get_IsUnconfirmed", 0),
         new(WritesWithoutAskedLease, "Cairn.Caching.Levels.DistributedLease", "get_IsUnasked", 0),
+        new(RepeatsChanges, "Cairn.Caching.Levels.WriteBehindQueue", "TryEnd", 0),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
     ];
 }

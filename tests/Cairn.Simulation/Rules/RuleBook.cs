@@ -7,6 +7,7 @@
 //   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid.
 //   R6  Memory is bounded: the first level keeps to its limit, and no more writes are pending than allowed.
 //   R7  No call throws because the second level fails, and each ends within the documented limits.
+//   R8  Without calls, no machine changes the server.
 //
 // The exception of the document holds in R1, R2 and R5: of two changes at the same time, the one that reaches the second level last wins. A
 // value that is sent late counts as under way until it arrives. Its machine then removes it, unless it is cut off.
@@ -46,6 +47,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
 
     /// <summary>Gets or sets whether no failure is recent.</summary>
     public bool IsCalm { get; set; }
+
+    /// <summary>Gets or sets whether no application makes calls, and has made none for some time.</summary>
+    public bool IsQuiet { get; set; }
 
     public long Reads { get; private set; }
 
@@ -121,6 +125,11 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     /// <summary>Notes a change of a key on the server: changes of the source become visible by it.</summary>
     public void OnServerChange(string key, RedisEntry? entry, Place? by, bool tracks, long sentAt)
     {
+        if (IsQuiet && by is not null)
+        {
+            Break("R8", $"{by.Name} changes {key} although no application makes calls");
+        }
+
         if (by is null && !tracks)
         {
             return; // Publishers publish their own changes only.

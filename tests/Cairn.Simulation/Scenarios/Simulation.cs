@@ -72,7 +72,12 @@ internal sealed class Simulation
         });
         _world.Schedule(Ticks(lastEndMs + RecoveryMs + QuietMs), () => Array.ForEach(_machines, machine => machine.IsBusy = false));
         long end = Ticks(lastEndMs + RecoveryMs + QuietMs + LastReadsMs);
-        _world.Schedule(end, () => ReadAll(isLast: true));
+        _world.Schedule(end - Ticks(1_000), () => _rules.IsQuiet = true);
+        _world.Schedule(end, () =>
+        {
+            _rules.IsQuiet = false;
+            ReadAll(isLast: true);
+        });
         for (long at = Ticks(500); at < end + Ticks(LastReadsMs) && _rules.Finding is null && _world.Failure is null; at += Ticks(500))
         {
             _world.RunUntil(at);

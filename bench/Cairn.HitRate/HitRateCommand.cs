@@ -14,8 +14,9 @@ internal static class HitRateCommand
     private const double CurveFromPercent = 0.2;
     private const double CurveToPercent = 60;
 
-    // The store divides a file into segments; below this size it has so few of them that its share of a hit ratio says little.
-    private const int FewestEntriesOfStore = 100;
+    // The store divides a file into segments, of 32 such entries or more. With few of them its hit ratio says little, so its summary begins at 64.
+    private const int FewestEntriesOfStore = 500;
+    private const int EntriesOf64Segments = 2048;
 
     public static RootCommand Create()
     {
@@ -86,7 +87,7 @@ internal static class HitRateCommand
                 var own = Percent(new LocalCachePolicy(capacity, trace.DistinctKeys), trace);
                 firstLevel.Add(own - best);
                 var ofStore = isQuick || capacity < FewestEntriesOfStore ? double.NaN : OfStore(trace, capacity);
-                if (!double.IsNaN(ofStore))
+                if (!double.IsNaN(ofStore) && capacity >= EntriesOf64Segments)
                 {
                     store.Add(ofStore - best);
                 }
@@ -110,7 +111,7 @@ internal static class HitRateCommand
         AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, TableWidth);
         AnsiConsole.Write(table);
         Summarize("first level", firstLevel, near: 0.5, far: 2);
-        Summarize("store", store, near: 1, far: 3);
+        Summarize("store of 64 segments or more", store, near: 1, far: 3);
         sized.ForEach(trace => PrintSizes(trace, percents));
     }
 

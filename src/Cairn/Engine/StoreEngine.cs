@@ -66,10 +66,10 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         _recovery = new PartitionRecovery(memory, _pool, new LogRedo(memory, WriteAhead));
         _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery, WriteAhead);
         _log = new SegmentLog(memory, _pool);
-        _policy = new SegmentedFifoPolicy(memory, _pool);
         _leases = new LeaseSignal(platform);
         _growth = new StoreGrowth(memory);
         _budgets = new CollectionBudgets(memory);
+        _policy = new SegmentedFifoPolicy(memory, _pool, _budgets);
         _departures = new EntryDepartures(memory, clock);
         _evictor = new SegmentEvictor(
             memory, _pool, _log, _policy, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth, _departures);

@@ -38,6 +38,8 @@ internal abstract unsafe class EvictionPolicy(StoreMemory memory, SegmentPool po
 {
     protected StoreMemory Memory => memory;
 
+    protected SegmentPool Pool => pool;
+
     /// <summary>Returns whether the entry of a key that is not in the index begins in the main log. Called once for each write of such a key.</summary>
     public abstract bool BeginsInMain(PartitionBlock* partition, in KeyPlacement place);
 

@@ -45,7 +45,7 @@ internal enum VictimMode : uint
 //   - else the segment that the policy chooses: the entries that the policy calls used are copied.
 //
 //   I1  Two segments are kept in reserve, because a victim's survivors may need a new main segment before the victim is free.
-//   I2  Survivors of one victim take at most three quarters of a segment, so that eviction always gains room.
+//   I2  Survivors of one victim take at most seven eighths of a segment, so that eviction always gains room.
 //       The kept region never loses an entry; SegmentEvictor.Keep describes it.
 //   I3  Before a segment is recycled, every slot that named it is cleared, then a full fence is executed, then every hazard cell is read.
 //   I4  Without eviction (EvictsEntries), victims are only segments without live entries, and segments that are at least a quarter garbage.
@@ -58,7 +58,7 @@ internal sealed unsafe partial class SegmentEvictor
     private const int BatchBytes = 2048;
     private const int MostLookedAt = 128;
 
-    // One segment of room can need four segments of victims (I2), and the eviction of a put must not fall behind.
+    // The puts that fill a segment evict four. One segment of room can need more (I2); the put that needs the segment then does the rest.
     private const int WorkPerAppendedByte = 4;
 
     private readonly StoreMemory _memory;
@@ -131,7 +131,7 @@ internal sealed unsafe partial class SegmentEvictor
             _pool.PushSpare(partition, number, free);
         }
 
-        // Bounded: each round evicts one victim, and each victim gains a quarter of a segment or more (I2).
+        // Bounded: each round evicts one victim, and each victim gains an eighth of a segment or more (I2).
         for (int round = 0; partition->SpareCount < SpareTarget + reserve && round < 16; round++)
         {
             if (!Work(partition, number, long.MaxValue))
@@ -549,7 +549,7 @@ internal sealed unsafe partial class SegmentEvictor
             return true;
         }
 
-        return partition->VictimSurvivorBytes + candidate.Entry.PaddedBytes <= _memory.SegmentBytes * 3L / 4 // I2
+        return partition->VictimSurvivorBytes + candidate.Entry.PaddedBytes <= _memory.SegmentBytes / 8 * 7L // I2
             && TryCopy(
                 partition, number, candidate.Entry, bucket, slotIndex, slot, promotion.Log, promotion.Frequency, ReserveToKeep(partition));
     }

@@ -66,6 +66,10 @@ internal unsafe struct PartitionBlock
     [FieldOffset(220)] public int KeepTail;
     [FieldOffset(224)] public int KeepCount;
 
+    /// <summary>Hints of the eviction policy; any values are valid (SegmentedFifoPolicy).</summary>
+    [FieldOffset(228)] public short AdmissionShortage;
+    [FieldOffset(230)] public byte IsMainInUse;
+
     /// <summary>The position of the log record that is being published. 0 for none.</summary>
     [FieldOffset(232)] public long PendingRecord;
 

@@ -3,6 +3,8 @@ namespace Cairn.Tests.Eviction;
 /// <summary>The choice of the entries that stay when the store has too little room for all.</summary>
 public sealed class EvictionTests : StoreTest
 {
+    private const long LoopBytes = 4 << 20;
+
     [Theory]
     [InlineData(StoreLimits.MinCapacityBytes)]
     [InlineData(8L << 20)]
@@ -50,6 +52,64 @@ public sealed class EvictionTests : StoreTest
         }
 
         Assert.InRange(misses, 2000, 3000);
+    }
+
+    [Theory]
+    [InlineData(1.15, 60)]
+    [InlineData(2, 30)]
+    [InlineData(4, 12)]
+    public void Loop_over_more_keys_than_fit_finds_a_part_of_them_in_each_round(double timesTheRoom, int leastPercent)
+    {
+        int keys = (int)(timesTheRoom * RoomOf(LoopBytes));
+        CairnCollection cache = Open(Options with { CapacityBytes = LoopBytes }).DefaultCollection;
+        for (int round = 0; round < 15; round++)
+        {
+            Loop(cache, "key", keys);
+        }
+
+        int hits = Loop(cache, "key", keys);
+
+        Assert.InRange(100.0 * hits / keys, leastPercent, 100 / timesTheRoom);
+    }
+
+    [Fact]
+    public void Loop_takes_the_room_of_entries_that_are_not_used_any_more()
+    {
+        int room = RoomOf(LoopBytes);
+        CairnCollection cache = Open(Options with { CapacityBytes = LoopBytes }).DefaultCollection;
+        for (int round = 0; round < 3; round++)
+        {
+            Loop(cache, "old", room / 2);
+        }
+
+        for (int round = 0; round < 30; round++)
+        {
+            Loop(cache, "new", 3 * room);
+        }
+
+        int hits = Loop(cache, "new", 3 * room);
+
+        Assert.InRange(100.0 * hits / (3 * room), 15, 100.0 / 3);
+    }
+
+    [Fact]
+    public void Entries_that_are_used_again_replace_those_that_were_in_use_before()
+    {
+        int room = RoomOf(LoopBytes);
+        CairnCollection cache = Open(Options with { CapacityBytes = LoopBytes }).DefaultCollection;
+        for (int round = 0; round < 6; round++)
+        {
+            Loop(cache, "old", room);
+        }
+
+        for (int round = 0; round < 12; round++)
+        {
+            Loop(cache, "new", room * 4 / 5);
+        }
+
+        int hits = Loop(cache, "new", room * 4 / 5);
+
+        Assert.InRange(100.0 * hits / (room * 4 / 5), 90, 100);
     }
 
     [Fact]
@@ -195,5 +255,31 @@ public sealed class EvictionTests : StoreTest
         Assert.All(statistics.Partitions, p => Assert.True(p.SegmentBytes >= 4 * statistics.BytesPerSegment));
         Assert.Equal(0, statistics.Totals.DamagedEntries);
         StoreAudit.Check(store);
+    }
+
+    // The number of entries that Loop writes and a store of this size holds at once.
+    private int RoomOf(long capacityBytes)
+    {
+        using CairnStore store = CairnStore.Open(Options with { Path = FilePath + ".room", CapacityBytes = capacityBytes });
+        Loop(store.DefaultCollection, "key", (int)(capacityBytes / 200));
+        return (int)store.GetStatistics().Totals.Entries;
+    }
+
+    // Requests each key once, and writes it if it is missing. Returns the number of hits.
+    private static int Loop(CairnCollection cache, string prefix, int keys)
+    {
+        int hits = 0;
+        for (int i = 0; i < keys; i++)
+        {
+            if (cache.Get($"{prefix} {i}") is not null)
+            {
+                hits++;
+                continue;
+            }
+
+            cache.Set($"{prefix} {i}", new byte[400]);
+        }
+
+        return hits;
     }
 }

@@ -6,17 +6,20 @@ namespace Cairn.Tests.Eviction;
 /// <summary>The table of keys that were evicted.</summary>
 public sealed unsafe class GhostTableTests : StoreTest
 {
+    // So many entries that the whole table is used.
+    private const long Many = long.MaxValue / 16;
+
     [Fact]
     public void Remembered_key_is_found_once()
     {
         var ghosts = new GhostTable(Store.Engine.Memory);
         KeyPlacement place = Place(1);
 
-        Assert.False(ghosts.Remove(place));
-        ghosts.Add(place);
+        Assert.False(ghosts.Remove(place, Many));
+        ghosts.Add(place, Many);
 
-        Assert.True(ghosts.Remove(place));
-        Assert.False(ghosts.Remove(place));
+        Assert.True(ghosts.Remove(place, Many));
+        Assert.False(ghosts.Remove(place, Many));
     }
 
     [Fact]
@@ -26,14 +29,35 @@ public sealed unsafe class GhostTableTests : StoreTest
         int capacity = Store.PartitionCount * Store.Engine.Memory.Layout.GhostBucketsPerPartition * 31;
         for (int i = 0; i < capacity * 4; i++)
         {
-            ghosts.Add(Place(i));
+            ghosts.Add(Place(i), Many);
         }
 
-        int recent = Enumerable.Range(capacity * 7 / 2, capacity / 2).Count(i => ghosts.Remove(Place(i)));
-        int strangers = Enumerable.Range(capacity * 10, 10_000).Count(i => ghosts.Remove(Place(i)));
+        int recent = Enumerable.Range(capacity * 7 / 2, capacity / 2).Count(i => ghosts.Remove(Place(i), Many));
+        int strangers = Enumerable.Range(capacity * 10, 10_000).Count(i => ghosts.Remove(Place(i), Many));
 
         Assert.True(recent > capacity / 2 * 0.95, $"{recent} of {capacity / 2}");
         Assert.True(strangers < 50, $"{strangers} of 10,000");
+    }
+
+    [Theory]
+    [InlineData(2)]
+    [InlineData(5)]
+    public void Partition_with_fewer_entries_than_expected_remembers_fewer_keys(int times)
+    {
+        var ghosts = new GhostTable(Store.Engine.Memory);
+        int entries = Store.Engine.Memory.Layout.GhostBucketsPerPartition * 31 / times;
+        int remembered = entries * 9 / 10 * Store.PartitionCount;
+        int added = remembered * 4;
+        for (int i = 0; i < added; i++)
+        {
+            ghosts.Add(Place(i), entries);
+        }
+
+        int recent = Enumerable.Range(added - (remembered / 2), remembered / 2).Count(i => ghosts.Remove(Place(i), entries));
+        int old = Enumerable.Range(added - (remembered * 3), remembered).Count(i => ghosts.Remove(Place(i), entries));
+
+        Assert.InRange(recent, remembered * 0.4, remembered * 0.5);
+        Assert.InRange(old, 0, remembered * 0.05);
     }
 
     [Fact]
@@ -43,9 +67,9 @@ public sealed unsafe class GhostTableTests : StoreTest
         KeyPlacement place = Place(1);
         new Span<ushort>(ghosts.BucketOf(place), 32).Fill(0xFFFF);
 
-        ghosts.Add(place);
+        ghosts.Add(place, Many);
 
-        Assert.True(ghosts.Remove(place));
+        Assert.True(ghosts.Remove(place, Many));
     }
 
     private KeyPlacement Place(int i)

@@ -40,6 +40,7 @@ internal static class Tool
         new("serve", _ => new ServeCommand()),
         new("open", _ => new OpenCommand()),
         new("bench", _ => new BenchCommand()),
+        new("trace", _ => new TraceCommand()),
         new("file", _ => new FileCommand()),
         new("completion", _ => new CompletionCommand()),
     ];

@@ -173,6 +173,40 @@ internal sealed class ServerLink : IDisposable
         Send(request.GetBuffer().AsSpan(0, (int)request.Length));
     }
 
+    /// <summary>Sends a request that a server answers with lines without end, and returns them until <paramref name="end"/> is cancelled.</summary>
+    /// <exception cref="ToolException">The server refuses.</exception>
+    /// <exception cref="IOException">The connection ended before that. <see cref="IsConnectionFailure"/> has the other types.</exception>
+    public IEnumerable<string> Follow(string request, CancellationToken end)
+    {
+        Send(Encoding.ASCII.GetBytes(request + "\r\n"));
+        string answer = ReadLine();
+        if (answer is not ("OK" or "+OK"))
+        {
+            throw Refused(answer);
+        }
+
+        Socket.ReceiveTimeout = 0;
+        using CancellationTokenRegistration stop = end.Register(() => Socket.Shutdown(SocketShutdown.Both));
+        while (TryReadLine(end, out string line))
+        {
+            yield return line;
+        }
+    }
+
+    private bool TryReadLine(CancellationToken end, out string line)
+    {
+        try
+        {
+            line = ReadLine();
+            return true;
+        }
+        catch (Exception failure) when (IsConnectionFailure(failure) && end.IsCancellationRequested)
+        {
+            line = "";
+            return false;
+        }
+    }
+
     /// <summary>Waits for the next reply.</summary>
     /// <returns>The bytes of the reply; valid until the next one is read.</returns>
     public ReadOnlySpan<byte> ReadReply()

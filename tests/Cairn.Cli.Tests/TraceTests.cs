@@ -1,0 +1,116 @@
+using System.Globalization;
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Cairn.Cli.Tests.Servers;
+
+namespace Cairn.Cli.Tests;
+
+/// <summary>cairn trace record.</summary>
+public sealed class TraceTests : ToolTest
+{
+    private const int LineBytes = 17;
+
+    private string TracePath => PathOf("recorded.trace");
+
+    [Fact]
+    public void Equal_keys_have_equal_hashes_that_do_not_show_the_keys()
+    {
+        using ScriptedServer server = Watched(Fetch("alice"), Fetch("bob"), Fetch("alice"));
+
+        ToolRun run = Record(server.Address, requests: 3);
+
+        string[] hashes = File.ReadAllLines(TracePath);
+        Assert.Equal((0, 3), (run.Code, hashes.Length));
+        Assert.Equal(hashes[0], hashes[2]);
+        Assert.NotEqual(hashes[0], hashes[1]);
+        Assert.All(hashes, hash => Assert.Matches("^[0-9a-f]{16}$", hash));
+    }
+
+    [Fact]
+    public void Two_recordings_hash_a_key_differently()
+    {
+        using ScriptedServer server = Watched(Fetch("alice"));
+
+        Record(server.Address, requests: 1);
+        string first = File.ReadAllText(TracePath);
+        Record(server.Address, requests: 1);
+
+        Assert.NotEqual(first, File.ReadAllText(TracePath));
+    }
+
+    [Fact]
+    public void Requests_that_the_server_leaves_out_are_counted()
+    {
+        using ScriptedServer server = Watched(Fetch("alice"), "skipped=7", "ts=1 gid=3 type=item_store key=x status=stored", Fetch("bob"));
+
+        ToolRun run = Record(server.Address, requests: 2, "--json");
+
+        Assert.Equal(2, run.Json.GetProperty("requests").GetInt64());
+        Assert.Equal(7, run.Json.GetProperty("skipped").GetInt64());
+    }
+
+    [Fact]
+    public void Server_that_does_not_report_requests_is_an_error_that_names_its_answer()
+    {
+        using var served = new ServedStore();
+
+        ToolRun run = Run("trace", "record", $"redis://{served.Resp}", TracePath);
+
+        Assert.Equal(6, run.Code);
+        Assert.Contains("MONITOR", run.Error, StringComparison.OrdinalIgnoreCase);
+        Assert.False(File.Exists(TracePath));
+    }
+
+    [Theory]
+    [InlineData("cairn")]
+    [InlineData("memcached")]
+    [InlineData("redis")]
+    public async Task Reads_of_a_running_server_are_recorded(string kind)
+    {
+        using ServedStore? served = kind == "cairn" ? new ServedStore() : null;
+        using PeerProcess? peer = kind == "memcached" ? PeerProcess.Memcached() : kind == "redis" ? PeerProcess.Redis() : null;
+        string address = served?.Memcached ?? peer!.Address;
+        bool isRedis = kind == "redis";
+
+        Task<ToolRun> recording = Task.Run(
+            () => Run(["trace", "record", address, TracePath, "--size", $"{10 * LineBytes}B", .. isRedis ? ["--protocol", "resp"] : Array.Empty<string>()]));
+        ReadUntilDone(address, isRedis, recording);
+
+        ToolRun run = await recording;
+        Assert.Equal((0, ""), (run.Code, run.Error));
+        string[] hashes = await File.ReadAllLinesAsync(TracePath);
+        Assert.Equal(10, hashes.Length);
+        Assert.Equal(2, hashes.Distinct().Count());
+        Assert.NotEqual(hashes[0], hashes[1]);
+    }
+
+    // Reads two keys in turn. The server reports only what it receives after the tool has asked for it.
+    private static void ReadUntilDone(string address, bool isRedis, Task recording)
+    {
+        bool isLocal = address.StartsWith("unix:", StringComparison.Ordinal);
+        using var socket = new Socket(
+            isLocal ? AddressFamily.Unix : AddressFamily.InterNetwork, SocketType.Stream, isLocal ? ProtocolType.Unspecified : ProtocolType.Tcp);
+        socket.Connect(isLocal ? new UnixDomainSocketEndPoint(address["unix:".Length..]) : IPEndPoint.Parse(address));
+        using var stream = new NetworkStream(socket);
+        using var reader = new StreamReader(stream);
+        for (int i = 0; !recording.IsCompleted; i++)
+        {
+            stream.Write(Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"get key{i % 2}\r\n")));
+            Assert.Equal(isRedis ? "$-1" : "END", reader.ReadLine());
+        }
+    }
+
+    private ToolRun Record(string address, int requests, params string[] more) =>
+        Run(["trace", "record", address, TracePath, "--size", $"{requests * LineBytes}B", .. more]);
+
+    private static string Fetch(string key) => $"ts=1.2 gid=1 type=item_get key={key} status=found clsid=1 cfd=7 size=10";
+
+    // A memcached that reports these lines.
+    private static ScriptedServer Watched(params string[] lines) => new(line => line switch
+    {
+        "version" => "VERSION 1.6.0\r\n",
+        "watch fetchers" => "OK\r\n" + string.Concat(lines.Select(reported => reported + "\n")),
+        _ => null,
+    });
+}

@@ -5,7 +5,7 @@
 //   R3  One factory of a key runs at a time on all machines, unless the key changes meanwhile or a failure was recent.
 //   R4  No change is lost: after the last failure, each acknowledged change of a machine that lives becomes visible, and none stays pending.
 //   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid.
-//   R6  Memory is bounded: the first level keeps to its limit, and no more writes are pending than allowed.
+//   R6  Memory is bounded: the first level keeps to its limit.
 //   R7  No call throws because the second level fails, and each ends within the documented limits.
 //   R8  Without calls, no machine changes the server.
 //

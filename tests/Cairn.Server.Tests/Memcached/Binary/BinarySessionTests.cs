@@ -105,7 +105,7 @@ public class BinarySessionTests
         client.Send([.. request.AsSpan(100 + (30 << 20)), .. Make(Get, "key")]);
 
         Assert.Equal((3, "Too large."), (refusal.Status, refusal.Value));
-        Assert.InRange(memory, 0, 8 << 20);
+        Assert.InRange(memory, 0, 16 << 20); // The value has 40 MiB. The loop receives up to a few MiB at once.
         Assert.Equal(1, ReadReply(client).Status);
     }
 

@@ -9,6 +9,9 @@ namespace Cairn.Server.Resp.Commands;
 /// <summary>Writes a reply from the fields of an entry. Returns false if the command must return, which only mayPause allows.</summary>
 internal delegate bool FieldsWriter(RespSession session, HashView hash, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer);
 
+/// <summary>Writes a field that a request named, or that it is missing.</summary>
+internal delegate void FieldWriter(bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer);
+
 /// <summary>The common parts of the commands on hashes, sets and sorted sets. Reads access the entry in place. A change writes the whole entry
 /// anew if it has not changed since it was read.</summary>
 internal static class FieldCommands
@@ -240,6 +243,29 @@ internal static class FieldCommands
         session.CountWork(work);
         return false;
     }
+
+    /// <summary>Returns a writer of the fields that the arguments name, in their order, as HMGET, SMISMEMBER and ZMSCORE reply with them.</summary>
+    public static FieldsWriter SomeOf(FieldWriter write) => (session, hash, scoped in arguments, mayPause, ref writer) =>
+    {
+        if (session.ResumeAt <= BeforeReply)
+        {
+            writer.WriteArrayHeader(arguments.Count - FirstField);
+        }
+
+        int work = WorkOfSearch(hash);
+        for (int i = Math.Max(session.ResumeAt, FirstField); i < arguments.Count; i++)
+        {
+            bool isFound = hash.TryGet(arguments[i], out ReadOnlySpan<byte> value);
+            if (MustPause(session, i, work, value.Length, mayPause, ref writer))
+            {
+                return false;
+            }
+
+            write(isFound, value, ref writer);
+        }
+
+        return true;
+    };
 
     /// <summary>Returns a writer of all fields of a type, as HSCAN, SSCAN and ZSCAN reply with them.</summary>
     public static FieldsWriter ScanOf(RespType type) => (session, hash, scoped in arguments, mayPause, ref writer) =>

@@ -14,7 +14,7 @@ internal static class HashCommands
     private const CommandFlags Writes = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast | CommandFlags.Rewrites;
 
     // Delegates that are created only once.
-    private static readonly FieldsWriter s_someFields = TryWriteSome;
+    private static readonly FieldsWriter s_someFields = SomeOf(WriteBulkOrNull);
     private static readonly FieldsWriter s_scan = ScanOf(RespType.Hash);
     private static readonly FieldsWriter s_fieldsAndValues = (s, hash, scoped in _, mayPause, ref w) => TryWriteAll(s, hash, true, true, mayPause, ref w);
     private static readonly FieldsWriter s_fields = (s, hash, scoped in _, mayPause, ref w) => TryWriteAll(s, hash, true, false, mayPause, ref w);
@@ -132,29 +132,6 @@ internal static class HashCommands
                 WriteBulkOrNull(isFound, value, ref writer);
             }
         }
-    }
-
-    private static bool TryWriteSome(
-        RespSession session, HashView hash, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer)
-    {
-        if (session.ResumeAt <= BeforeReply)
-        {
-            writer.WriteArrayHeader(arguments.Count - FirstField);
-        }
-
-        int work = WorkOfSearch(hash);
-        for (int i = Math.Max(session.ResumeAt, FirstField); i < arguments.Count; i++)
-        {
-            bool isFound = hash.TryGet(arguments[i], out ReadOnlySpan<byte> value);
-            if (MustPause(session, i, work, value.Length, mayPause, ref writer))
-            {
-                return false;
-            }
-
-            WriteBulkOrNull(isFound, value, ref writer);
-        }
-
-        return true;
     }
 
     private static void WriteBulkOrNull(bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer)

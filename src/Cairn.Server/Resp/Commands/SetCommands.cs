@@ -14,7 +14,7 @@ internal static class SetCommands
     // Delegates that are created only once.
     private static readonly FieldsWriter s_scan = ScanOf(RespType.Set);
     private static readonly FieldsWriter s_members = TryWriteMembers;
-    private static readonly FieldsWriter s_areMembers = TryWriteAreMembers;
+    private static readonly FieldsWriter s_areMembers = SomeOf((bool isFound, ReadOnlySpan<byte> _, ref RespWriter writer) => writer.WriteInteger(isFound ? 1 : 0));
 
     public static CommandInfo[] All { get; } =
     [
@@ -70,28 +70,6 @@ internal static class SetCommands
             session.CountWork(set.Count / FieldsOfElement);
             writer.WriteInteger(set.Find(arguments[2]) >= 0 ? 1 : 0);
         }
-    }
-
-    private static bool TryWriteAreMembers(
-        RespSession session, HashView set, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer)
-    {
-        if (session.ResumeAt <= BeforeReply)
-        {
-            writer.WriteArrayHeader(arguments.Count - FirstField);
-        }
-
-        int work = WorkOfSearch(set);
-        for (int i = Math.Max(session.ResumeAt, FirstField); i < arguments.Count; i++)
-        {
-            if (MustPause(session, i, work, 0, mayPause, ref writer))
-            {
-                return false;
-            }
-
-            writer.WriteInteger(set.Find(arguments[i]) >= 0 ? 1 : 0);
-        }
-
-        return true;
     }
 
     private static bool TryWriteMembers(

@@ -16,7 +16,8 @@ internal static class SortedSetCommands
 
     // Delegates that are created only once.
     private static readonly FieldsWriter s_scan = ScanOf(RespType.SortedSet);
-    private static readonly FieldsWriter s_scores = TryWriteScores;
+    private static readonly FieldsWriter s_scores = SomeOf(
+        (bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer) => WriteDoubleOrNull(isFound ? SortedSetRange.ScoreOf(value) : null, ref writer));
     private static readonly FieldsWriter s_range = TryWriteRange;
 
     [Flags]
@@ -281,28 +282,6 @@ internal static class SortedSetCommands
         {
             writer.WriteNull();
         }
-    }
-
-    private static bool TryWriteScores(
-        RespSession session, HashView set, scoped in RespArguments arguments, bool mayPause, ref RespWriter writer)
-    {
-        if (session.ResumeAt <= BeforeReply)
-        {
-            writer.WriteArrayHeader(arguments.Count - FirstField);
-        }
-
-        int work = WorkOfSearch(set);
-        for (int i = Math.Max(session.ResumeAt, FirstField); i < arguments.Count; i++)
-        {
-            if (MustPause(session, i, work, 0, mayPause, ref writer))
-            {
-                return false;
-            }
-
-            WriteDoubleOrNull(ScoreIn(set, arguments[i]), ref writer);
-        }
-
-        return true;
     }
 
     private static void Range(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

@@ -20,9 +20,10 @@ internal sealed class KnownScripts(KnownScript[] known)
     // A script can be sent with any white space, so the number of its texts has no limit of its own.
     private const int MostTexts = 1024;
 
-    private readonly FrozenDictionary<string, KnownScript> _byDigest = known
+    // Created for the first script, because most servers get none.
+    private readonly Lazy<FrozenDictionary<string, KnownScript>> _byDigest = new(() => known
         .SelectMany(script => script.Digests.Select(digest => KeyValuePair.Create(digest, script)))
-        .ToFrozenDictionary();
+        .ToFrozenDictionary());
 
     private readonly ConcurrentDictionary<TextDigest, KnownScript> _sent = new();
 
@@ -35,7 +36,7 @@ internal sealed class KnownScripts(KnownScript[] known)
             return true;
         }
 
-        if (!_byDigest.TryGetValue(ScriptText.NormalDigest(text), out script))
+        if (!_byDigest.Value.TryGetValue(ScriptText.NormalDigest(text), out script))
         {
             return false;
         }

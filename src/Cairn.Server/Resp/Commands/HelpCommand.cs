@@ -13,7 +13,7 @@ internal static class HelpCommand
 
     private static void Help(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        CommandInfo command = RespCommands.Table.Find(arguments[0])!;
+        CommandInfo command = session.Server.Commands.Find(arguments[0])!;
         List<string> lines = [$"{command.Name.ToUpperInvariant()} <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"];
         foreach (CommandInfo subcommand in command.Subcommands)
         {

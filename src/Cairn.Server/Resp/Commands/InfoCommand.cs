@@ -144,13 +144,13 @@ internal static class InfoCommand
         ];
     }
 
-    private static IEnumerable<string> CommandStats(RespServer server) => RespCommands.Table.Executable
+    private static IEnumerable<string> CommandStats(RespServer server) => server.Commands.Executable
         .Select(command => (command.Name, Numbers: server.Statistics.Of(command)))
         .Where(pair => pair.Numbers.Requests + pair.Numbers.Rejected > 0)
         .Select(pair => Invariant(
             $"cmdstat_{pair.Name}:calls={pair.Numbers.Requests},usec={pair.Numbers.BusyNs / 1000},usec_per_call={pair.Numbers.BusyNs / 1000.0 / Math.Max(1, pair.Numbers.Requests):F2},rejected_calls={pair.Numbers.Rejected},failed_calls={pair.Numbers.Errors}"));
 
-    private static IEnumerable<string> LatencyStats(RespServer server) => RespCommands.Table.Executable
+    private static IEnumerable<string> LatencyStats(RespServer server) => server.Commands.Executable
         .Select(command => (command.Name, Latencies: server.Metrics.LatenciesOf(command.Number)))
         .Where(pair => pair.Latencies.Count > 0)
         .Select(pair => Invariant(

@@ -155,15 +155,15 @@ internal static class ServerCommands
             return;
         }
 
-        writer.WriteArrayHeader(RespCommands.Table.All.Length);
-        foreach (CommandInfo command in RespCommands.Table.All)
+        writer.WriteArrayHeader(session.Server.Commands.All.Length);
+        foreach (CommandInfo command in session.Server.Commands.All)
         {
             WriteCommand(command, ref writer);
         }
     }
 
     private static void CommandCount(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
-        writer.WriteInteger(RespCommands.Table.All.Length);
+        writer.WriteInteger(session.Server.Commands.All.Length);
 
     private static void Docs(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -171,7 +171,7 @@ internal static class ServerCommands
         {
             if (!session.MustAwaitMemory(DocsBytes, 1, ref writer))
             {
-                WriteDocs(RespCommands.Table.All, ref writer);
+                WriteDocs(session.Server.Commands.All, ref writer);
             }
 
             return;
@@ -182,7 +182,7 @@ internal static class ServerCommands
             int found = 0;
             for (int i = 2; i < arguments.Count; i++)
             {
-                found += FindWhole(arguments[i]) is null ? 0 : 1;
+                found += FindWhole(session.Server.Commands, arguments[i]) is null ? 0 : 1;
             }
 
             writer.WriteMapHeader(found);
@@ -190,7 +190,7 @@ internal static class ServerCommands
 
         for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
-            if (FindWhole(arguments[i]) is { } command)
+            if (FindWhole(session.Server.Commands, arguments[i]) is { } command)
             {
                 WriteDocs(command, ref writer);
             }
@@ -281,7 +281,7 @@ internal static class ServerCommands
 
         for (int i = Math.Max(session.ResumeAt, 2); i < arguments.Count && !session.MustPause(i, ref writer); i++)
         {
-            if (FindWhole(arguments[i]) is { } command)
+            if (FindWhole(session.Server.Commands, arguments[i]) is { } command)
             {
                 WriteCommand(command, ref writer);
             }
@@ -317,8 +317,8 @@ internal static class ServerCommands
         }
 
         // Filters select subcommands, too. The reply to a filter is no set, as in Redis.
-        CommandInfo[] commands = isWanted is null ? RespCommands.Table.All
-            : [.. RespCommands.Table.All.SelectMany(command => command.Subcommands.Prepend(command)).Where(isWanted)];
+        CommandInfo[] commands = isWanted is null ? session.Server.Commands.All
+            : [.. session.Server.Commands.All.SelectMany(command => command.Subcommands.Prepend(command)).Where(isWanted)];
         if (isWanted is null)
         {
             writer.WriteSetHeader(commands.Length);
@@ -336,7 +336,7 @@ internal static class ServerCommands
 
     private static void CommandGetKeys(RespSession session, scoped in RespArguments arguments, bool hasFlags, ref RespWriter writer)
     {
-        CommandInfo? command = RespCommands.Table.Find(arguments[2]);
+        CommandInfo? command = session.Server.Commands.Find(arguments[2]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 3)
         {
             command = command.FindSubcommand(arguments[3]);
@@ -439,10 +439,10 @@ internal static class ServerCommands
         }
     }
 
-    private static CommandInfo? FindWhole(ReadOnlySpan<byte> name)
+    private static CommandInfo? FindWhole(CommandTable commands, ReadOnlySpan<byte> name)
     {
         int bar = name.IndexOf((byte)'|');
-        return bar < 0 ? RespCommands.Table.Find(name) : RespCommands.Table.Find(name[..bar])?.FindSubcommand(name[(bar + 1)..]);
+        return bar < 0 ? commands.Find(name) : commands.Find(name[..bar])?.FindSubcommand(name[(bar + 1)..]);
     }
 
     private static void WriteCommand(CommandInfo command, ref RespWriter writer)

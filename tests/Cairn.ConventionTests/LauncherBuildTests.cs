@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.Intrinsics.X86;
 using System.Runtime.Versioning;
 
 namespace Cairn.ConventionTests;
@@ -10,6 +11,13 @@ public sealed class LauncherBuildTests : IDisposable
     private const int LauncherFailed = 125;
     private const string Source = "src/Cairn.Cli/Program.cs";
     private const string LinksProbe = "gcc";
+
+    // The functions of the script, without its commands.
+    private const string Functions = """
+            sed '/^require_descriptors "\$@"$/,$d' cairn >functions.sh
+            source ./functions.sh
+            rm functions.sh
+            """;
 
     private static readonly string[] ScriptPrograms =
         ["bash", "cat", "chmod", "cksum", "cut", "find", "flock", "grep", "ls", "mkdir", "mv", "paste", "readlink", "rm", "sort", "tail", "tr"];
@@ -32,14 +40,16 @@ public sealed class LauncherBuildTests : IDisposable
             #!{{FindOnPath("bash")}}
             fake={{_fake}}
             [[ $1 == publish ]] || { echo 10.0.100; exit; }
-            kind=r2r
+            kind=r2r level=
             while (($# > 0)); do
               [[ $1 != --output ]] || output=$2
               [[ $1 != -p:PublishAot=true ]] || kind=native
+              [[ $1 != -p:IlcInstructionSet=* ]] || level=${1#*=}
               shift
             done
             text=$(cat {{Source}})
             echo "$kind" >>"$fake/builds"
+            echo "$level" >>"$fake/levels"
             [[ ! -e $fake/fails-$kind ]] || exit 1
             [[ ! -p $fake/gate ]] || read -r _ <"$fake/gate"
             if [[ -e $fake/edit ]]; then mv "$fake/edit" {{Source}}; fi
@@ -72,6 +82,34 @@ public sealed class LauncherBuildTests : IDisposable
         Assert.Equal(new ProgramRun(0, "r2r one\n", ""), again);
         Assert.Equal(new ProgramRun(0, "native one\n", "Building Cairn (the compilers of this machine changed), which takes a minute or two.\n"), with);
         Assert.Equal(["r2r", "native"], Builds);
+    }
+
+    [RequiresToolFact(LinksProbe)]
+    public async Task Native_build_uses_the_level_of_the_processor()
+    {
+        Link(Compilers);
+        bool isNew = Avx2.IsSupported && Bmi1.IsSupported && Bmi2.IsSupported && Fma.IsSupported && Lzcnt.IsSupported;
+
+        await RunAsync();
+
+        Assert.Equal(isNew ? "x86-64-v3" : "", Assert.Single(await File.ReadAllLinesAsync(Path.Combine(_fake, "levels"))));
+        string built = Assert.Single(Directory.GetDirectories(Path.Combine(Clone, "artifacts", "tool")));
+        Assert.EndsWith(isNew ? "-native-v3" : "-native", built, StringComparison.Ordinal);
+    }
+
+    [RequiresToolFact(LinksProbe)]
+    public async Task Build_for_a_newer_processor_is_not_found_by_an_older_one()
+    {
+        var run = await ProgramRun.FinishAsync(ProgramRun.Outside("bash", Clone, "-c", $$"""
+            set -e
+            {{Functions}}
+            mkdir -p "$tools/1-2-native-v3"
+            printf '#!/bin/sh\n' >"$tools/1-2-native-v3/cairn"
+            chmod +x "$tools/1-2-native-v3/cairn"
+            for level in -v3 ''; do find_build 1-2; echo "$folder"; done
+            """));
+
+        Assert.Equal(new ProgramRun(0, "1-2-native-v3\n\n", ""), run);
     }
 
     [RequiresToolFact(LinksProbe)]
@@ -215,11 +253,9 @@ public sealed class LauncherBuildTests : IDisposable
     // The files that a native build leaves.
     private async Task InstallAsync(string root)
     {
-        var run = await ProgramRun.FinishAsync(ProgramRun.Outside("bash", root, "-c", """
+        var run = await ProgramRun.FinishAsync(ProgramRun.Outside("bash", root, "-c", $$"""
             set -e
-            sed '/^require_descriptors "\$@"$/,$d' cairn >functions.sh
-            source ./functions.sh
-            rm functions.sh
+            {{Functions}}
             folder=$tools/$(key_of_sources)-native
             mkdir -p "$folder"
             printf '#!/bin/sh\necho installed\n' >"$folder/cairn"

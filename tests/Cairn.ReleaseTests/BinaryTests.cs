@@ -23,6 +23,7 @@ public sealed partial class BinaryTests(MadeBinaries made) : IClassFixture<MadeB
 
     [ReleaseTheory]
     [InlineData("linux-x64")]
+    [InlineData("linux-x64-v3")]
     [InlineData("linux-arm64")]
     public async Task Archive_has_one_stripped_binary_of_at_most_20_MB_for_the_glibc_that_the_documentation_names(string target)
     {

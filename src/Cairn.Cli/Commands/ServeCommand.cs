@@ -196,6 +196,7 @@ internal sealed class ServeCommand : ToolCommand
                 Detachment.LetGoOfTerminal();
             }
 
+            StartPages.GiveBack();
             var stopped = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             using CancellationTokenRegistration interrupted = interruption.Register(() => stopped.TrySetResult());
             using PosixSignalRegistration? signalled = OperatingSystem.IsLinux()

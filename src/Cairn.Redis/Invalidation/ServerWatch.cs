@@ -100,11 +100,7 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
                 ? await subscriber.AskAsync(["CLIENT", "ID"], timeout, cancellationToken).ConfigureAwait(false)
                 : await subscriber.AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
             _subscriberId = id.Text;
-            if (_subscriber!.Status is RedisStatus { IsResp3: false })
-            {
-                subscriber.BecomeSubscriber();
-            }
-
+            subscriber.BecomeSubscriber();
             subscriber.SendUnanswered(new RespCommand(["SUBSCRIBE", channel]));
         }
 

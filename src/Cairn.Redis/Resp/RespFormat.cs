@@ -15,8 +15,8 @@ internal sealed class RespFormat : WireFormat
     public override int NeededBytes => _scanner.NeededBytes;
 
     /// <summary>
-    /// Gets or sets whether the connection is subscribed under RESP2, where a message looks like a reply. Messages have three elements. Of the
-    /// connection's own requests, only PING has a reply, with two elements.
+    /// Gets or sets whether the connection is subscribed. Under RESP2, and in Garnet's confirmation of SUBSCRIBE under RESP3, a message looks like a
+    /// reply. Messages have three elements. Of the connection's own requests, only PING has a reply: two elements under RESP2, and a text under RESP3.
     /// </summary>
     public bool IsSubscriber
     {

@@ -93,7 +93,7 @@ public sealed class ChangeTests
     public async Task Clearing_the_server_is_told_as_missed_changes()
     {
         using var server = RedisServer.Start();
-        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Address });
+        await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Configuration });
         var receiver = new RecordingReceiver();
         using IDisposable subscription = ((ICacheInvalidation)mine).Subscribe("", receiver);
         await Eventually.TrueAsync(() => receiver.Heartbeats > 0, "a heartbeat");
@@ -129,7 +129,7 @@ public sealed class ChangeTests
     public async Task Two_caches_that_hear_of_changes_cannot_share_a_client()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await using var first = new CairnRedisCache(new CairnRedisOptions { Client = client });
         await using var second = new CairnRedisCache(new CairnRedisOptions { Client = client, InstanceName = "second:" });
         using IDisposable subscription = ((ICacheInvalidation)first).Subscribe("", new RecordingReceiver());

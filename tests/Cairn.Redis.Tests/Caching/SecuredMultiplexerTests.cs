@@ -52,17 +52,18 @@ public sealed class SecuredMultiplexerTests
                 bind 127.0.0.1
                 dir {directory.Path}
                 sentinel monitor shop 127.0.0.1 {master.Port} 1
-                sentinel down-after-milliseconds shop 500
+                sentinel down-after-milliseconds shop 60000
                 sentinel failover-timeout shop 5000
 
                 """));
         using ServerProgram sentinel = ServerProgram.Start("redis-server", [configuration, "--sentinel"], "+monitor master shop");
-        await using ConnectionMultiplexer mine = await ConnectionMultiplexer.ConnectAsync($"127.0.0.1:{port},serviceName=shop,abortConnect=false");
-        await using ConnectionMultiplexer others = await ConnectionMultiplexer.ConnectAsync($"127.0.0.1:{port},serviceName=shop,abortConnect=false");
+        await using ConnectionMultiplexer mine = await TestMultiplexer.ConnectAsync($"127.0.0.1:{port},serviceName=shop");
+        await using ConnectionMultiplexer others = await TestMultiplexer.ConnectAsync($"127.0.0.1:{port},serviceName=shop");
 
         await AssertSharesAsync(mine, others);
         Assert.Equal("Dune", master.Cli("HGET", "shop:book", "data"));
         await Eventually.TrueAsync(() => replica.Cli("HGET", "shop:book", "data") == "Dune", "the replica's copy of the value");
+        RedisServer.Cli(port, input: null, "SENTINEL", "SET", "shop", "down-after-milliseconds", "500"); // Not before: a busy machine is not a failed master.
         master.Kill();
         await using CairnRedisCache cache = Over(mine);
         await Eventually.TrueAsync(
@@ -117,6 +118,7 @@ public sealed class SecuredMultiplexerTests
         var options = new ConfigurationOptions
         {
             EndPoints = { new DnsEndPoint("localhost", port) }, Ssl = true, User = "shop", Password = password, AbortOnConnectFail = true,
+            ConnectTimeout = 60_000, SyncTimeout = 60_000, AsyncTimeout = 60_000,
         };
         options.TrustIssuer(authority.AuthorityPath);
         return ConnectionMultiplexer.ConnectAsync(options);

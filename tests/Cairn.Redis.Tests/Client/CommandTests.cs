@@ -16,7 +16,7 @@ public sealed class CommandTests
     public async Task Value_is_set_read_and_removed(RedisProtocol protocol, int version)
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(RedisClientOptions.Parse(server.Address) with { Protocol = protocol });
+        await using var client = RedisClient.Create(RedisClientOptions.Parse(server.Configuration) with { Protocol = protocol });
 
         Assert.Null(await client.GetAsync("book:42"));
         Assert.True(await client.SetAsync("book:42", "Dune"));
@@ -38,7 +38,7 @@ public sealed class CommandTests
     public async Task Many_keys_are_read_and_removed_at_once()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await client.SetAsync("a", "1");
         await client.SetAsync("c", Bytes("3"));
 
@@ -53,7 +53,7 @@ public sealed class CommandTests
     public async Task Values_of_all_sizes_come_back_as_they_were()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         var random = new Random(7);
         foreach (int size in new[] { 0, 1, 100, 16_383, 16_384, 32_768, 100_000, 5_000_000 })
         {
@@ -70,7 +70,7 @@ public sealed class CommandTests
     public async Task Each_of_many_callers_gets_the_reply_to_its_own_request()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
 
         await Task.WhenAll(Enumerable.Range(0, 50).Select(async task =>
         {
@@ -90,7 +90,7 @@ public sealed class CommandTests
     public async Task Error_of_the_server_is_an_exception_of_its_call_alone()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await client.ExecuteAsync(["HSET", "hash", "field", 1]);
 
         var error = await Assert.ThrowsAsync<RedisServerException>(async () => await client.GetAsync("hash"));
@@ -103,7 +103,7 @@ public sealed class CommandTests
     public async Task Replies_of_every_type_can_be_read()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await client.ExecuteAsync(["HSET", "h", "a", 1, "b", 2]);
         await client.ExecuteAsync(["SADD", "s", "x"]);
         await client.ExecuteAsync(["ZADD", "z", "1.5", "m"]);
@@ -121,7 +121,7 @@ public sealed class CommandTests
     public async Task Transaction_is_done_as_a_whole_or_not_at_all()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
 
         IReadOnlyList<RedisReply> replies = await client.ExecuteTransactionAsync([["SET", "a", 1], ["INCR", "a"]]);
         var error = await Assert.ThrowsAsync<RedisServerException>(
@@ -136,7 +136,7 @@ public sealed class CommandTests
     public async Task Command_that_is_posted_is_executed_before_the_next_one()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         for (int i = 0; i < 1000; i++)
         {
             await client.PostAsync(["INCR", "count"]);
@@ -150,8 +150,8 @@ public sealed class CommandTests
     public async Task Database_is_the_one_that_was_asked_for()
     {
         using var server = RedisServer.Start();
-        await using var first = RedisClient.Create(server.Address);
-        await using var second = RedisClient.Create($"{server.Address},defaultDatabase=3");
+        await using var first = RedisClient.Create(server.Configuration);
+        await using var second = RedisClient.Create($"{server.Configuration},defaultDatabase=3");
 
         await second.SetAsync("key", "three");
 

@@ -20,10 +20,10 @@ public sealed class ConnectionTests
     public async Task Password_and_user_let_in_and_wrong_ones_are_told(string protocol)
     {
         using var server = RedisServer.Start("--requirepass", "secret", "--user", "reader", "on", ">word", "~*", "&*", "+@all");
-        await using var client = RedisClient.Create($"{server.Address},password=secret,protocol={protocol}");
-        await using var reader = RedisClient.Create($"{server.Address},user=reader,password=word,protocol={protocol}");
-        await using var stranger = RedisClient.Create($"{server.Address},protocol={protocol}");
-        await using var wrong = RedisClient.Create($"{server.Address},password=hunter2,protocol={protocol}");
+        await using var client = RedisClient.Create($"{server.Configuration},password=secret,protocol={protocol}");
+        await using var reader = RedisClient.Create($"{server.Configuration},user=reader,password=word,protocol={protocol}");
+        await using var stranger = RedisClient.Create($"{server.Configuration},protocol={protocol}");
+        await using var wrong = RedisClient.Create($"{server.Configuration},password=hunter2,protocol={protocol}");
 
         Assert.True(await client.SetAsync("key", "value"));
         Assert.NotNull(await reader.GetAsync("key"));
@@ -44,9 +44,9 @@ public sealed class ConnectionTests
         using var server = RedisServer.Start(
             "--tls-port", port.ToString(CultureInfo.InvariantCulture), "--tls-cert-file", authority.CertificatePath, "--tls-key-file", authority.KeyPath,
             "--tls-ca-cert-file", authority.AuthorityPath, "--tls-auth-clients", "no");
-        await using var client = RedisClient.Create($"localhost:{port},ssl=true,sslCa={authority.AuthorityPath}");
-        await using var careful = RedisClient.Create($"localhost:{port},ssl=true");
-        await using var plain = RedisClient.Create($"127.0.0.1:{port}");
+        await using var client = RedisClient.Create($"localhost:{port},ssl=true,sslCa={authority.AuthorityPath}{RedisServer.Patience}");
+        await using var careful = RedisClient.Create($"localhost:{port},ssl=true{RedisServer.Patience}");
+        await using var plain = RedisClient.Create($"127.0.0.1:{port}{RedisServer.Patience}");
         byte[] value = new byte[1_000_000];
         Random.Shared.NextBytes(value);
 
@@ -64,7 +64,7 @@ public sealed class ConnectionTests
     {
         using var server = RedisServer.Start();
         await using var client = RedisClient.Create(
-            RedisClientOptions.Parse(server.Address) with { OperationTimeout = TimeSpan.FromSeconds(1), SilenceLimit = TimeSpan.FromMinutes(1) });
+            RedisClientOptions.Parse(server.Configuration) with { OperationTimeout = TimeSpan.FromSeconds(1), SilenceLimit = TimeSpan.FromMinutes(1) });
         await client.Nodes.Single().GetAsync(s_patience, CancellationToken.None); // The first connection of a process may take longer than the time-out.
         await client.SetAsync("key", "value");
 
@@ -89,7 +89,7 @@ public sealed class ConnectionTests
     public async Task Call_ends_when_its_token_is_cancelled()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await client.PingAsync();
         ProcessSignals.Stop(server.ProcessId);
         using var cancellation = new CancellationTokenSource();
@@ -108,7 +108,7 @@ public sealed class ConnectionTests
     {
         using var server = RedisServer.Start();
         await using var client = RedisClient.Create(
-            RedisClientOptions.Parse(server.Address) with { MaxPendingCalls = 10, MaxUnsentBytes = 1024, OperationTimeout = TimeSpan.FromMinutes(1) });
+            RedisClientOptions.Parse(server.Configuration) with { MaxPendingCalls = 10, MaxUnsentBytes = 1024, OperationTimeout = TimeSpan.FromMinutes(1) });
         await client.PingAsync();
         ProcessSignals.Stop(server.ProcessId);
 
@@ -147,10 +147,11 @@ public sealed class ConnectionTests
     public async Task Server_that_is_restarted_under_load_loses_nothing_that_it_kept_and_mixes_nothing_up()
     {
         using var server = RedisServer.Start("--appendonly", "yes", "--appendfsync", "always");
-        await using var client = RedisClient.Create(server.Address + ",asyncTimeout=2000");
+        await using var client = RedisClient.Create(server.Configuration);
         await client.PingAsync();
         bool isOver = false;
-        Task<Dictionary<string, int>>[] writers = [.. Enumerable.Range(0, 8).Select(writer => Task.Run(async () =>
+        int[] written = new int[8];
+        Task<Dictionary<string, int>>[] writers = [.. Enumerable.Range(0, written.Length).Select(writer => Task.Run(async () =>
         {
             // The last acknowledged value of each key. A failed write may have been executed or not.
             var acknowledged = new Dictionary<string, int>(StringComparer.Ordinal);
@@ -161,12 +162,13 @@ public sealed class ConnectionTests
                 {
                     await client.SetAsync(key, i);
                     acknowledged[key] = i;
+                    Interlocked.Increment(ref written[writer]);
                     byte[]? read = await client.GetAsync(key);
                     Assert.Equal(i, int.Parse(read, CultureInfo.InvariantCulture));
                 }
                 catch (RedisException)
                 {
-                    await Task.Delay(1);
+                    await Task.Delay(1); // While the server is away, calls fail at once.
                 }
             }
 
@@ -175,7 +177,8 @@ public sealed class ConnectionTests
 
         for (int restart = 0; restart < 3; restart++)
         {
-            await Task.Delay(150);
+            int[] before = [.. written];
+            await Eventually.TrueAsync(() => before.Zip(written).All(pair => pair.Second > pair.First + 20), "that every writer writes all its keys");
             server.Kill();
             server.Run();
             await Eventually.TrueAsync(async () => await IsThereAsync(client), "the connection");
@@ -203,7 +206,7 @@ public sealed class ConnectionTests
     public async Task Full_server_refuses_writes_and_keeps_what_it_has(ServerKind kind)
     {
         using var server = RedisServer.Start("--maxmemory", "3mb", "--maxmemory-policy", "noeviction");
-        await using var cache = new CairnRedisCache(SharedServer.OptionsOf(kind, server.Address, instanceName: ""));
+        await using var cache = new CairnRedisCache(SharedServer.OptionsOf(kind, server.Configuration, instanceName: ""));
         var kept = new List<string>();
         RedisServerException? refusal = null;
         for (int i = 0; refusal is null && i < 1000; i++)
@@ -242,7 +245,7 @@ public sealed class ConnectionTests
             await accepted.GetStream().WriteAsync(Encoding.ASCII.GetBytes("SSH-2.0-OpenSSH\r\n"));
             await Record.ExceptionAsync(() => accepted.GetStream().CopyToAsync(Stream.Null)); // Until the client closes the connection.
         });
-        await using var client = RedisClient.Create($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port},connectTimeout=2000");
+        await using var client = RedisClient.Create($"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}{RedisServer.Patience}");
 
         var error = await Assert.ThrowsAsync<RedisConnectionException>(async () => await client.PingAsync());
 
@@ -254,7 +257,7 @@ public sealed class ConnectionTests
     public async Task Continuation_that_blocks_delays_others_but_does_not_stop_them()
     {
         using var server = RedisServer.Start();
-        await using var client = RedisClient.Create(server.Address);
+        await using var client = RedisClient.Create(server.Configuration);
         await client.SetAsync("key", "value");
         using var release = new ManualResetEventSlim();
 

@@ -18,7 +18,7 @@ public sealed class RoomTests
     {
         using var server = RedisServer.Start();
         await using var client = RedisClient.Create(
-            RedisClientOptions.Parse(server.Address) with { MaxPendingCalls = 10, OperationTimeout = s_patience });
+            RedisClientOptions.Parse(server.Configuration) with { MaxPendingCalls = 10, OperationTimeout = s_patience });
         await client.PingAsync();
         using var cancellation = new CancellationTokenSource();
         ProcessSignals.Stop(server.ProcessId);
@@ -40,7 +40,7 @@ public sealed class RoomTests
     {
         using var server = RedisServer.Start();
         await using var client = RedisClient.Create(
-            RedisClientOptions.Parse(server.Address) with { MaxPendingCalls = 10, OperationTimeout = TimeSpan.FromSeconds(1), SilenceLimit = TimeSpan.FromMinutes(1) });
+            RedisClientOptions.Parse(server.Configuration) with { MaxPendingCalls = 10, OperationTimeout = TimeSpan.FromSeconds(1), SilenceLimit = TimeSpan.FromMinutes(1) });
         await client.Nodes.Single().GetAsync(s_patience, CancellationToken.None);
         await client.PingAsync();
         ProcessSignals.Stop(server.ProcessId);

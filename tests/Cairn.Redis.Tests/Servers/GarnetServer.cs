@@ -10,7 +10,7 @@ internal sealed class GarnetServer : IDisposable
     private GarnetServer(ServerProgram program, int port)
     {
         _program = program;
-        Address = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}");
+        Configuration = string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{port}{RedisServer.Patience}");
     }
 
     /// <summary>Gets the path of the program: on the PATH, or where the benchmarks install it. Null if it is not installed.</summary>
@@ -20,7 +20,7 @@ internal sealed class GarnetServer : IDisposable
         .Select(directory => System.IO.Path.Combine(directory, "garnet-server"))
         .FirstOrDefault(File.Exists);
 
-    public string Address { get; }
+    public string Configuration { get; }
 
     public static GarnetServer Start()
     {

@@ -6,6 +6,11 @@ namespace Cairn.Redis.Tests.Servers;
 internal sealed class RedisCluster : IDisposable
 {
     private const int Masters = 3;
+    private const string TimeOut = "cluster-node-timeout";
+
+    // In milliseconds. With the short time-out the servers find each other soon, and soon replace one that ended. A busy machine must not have that effect.
+    private const string ShortTimeOut = "1000";
+    private const string LongTimeOut = "60000";
 
     private readonly List<RedisServer> _servers = [];
 
@@ -19,7 +24,9 @@ internal sealed class RedisCluster : IDisposable
     public RedisServer Replica => _servers[Masters];
 
     /// <summary>Gets a configuration that names two of the nodes.</summary>
-    public string Configuration => $"{_servers[1].Address},{_servers[2].Address}";
+    public string Configuration => Addresses + RedisServer.Patience;
+
+    public string Addresses => _servers[1].Address + "," + _servers[2].Address;
 
     public static async Task<RedisCluster> StartAsync()
     {
@@ -29,7 +36,7 @@ internal sealed class RedisCluster : IDisposable
             for (int i = 0; i <= Masters; i++)
             {
                 cluster._servers.Add(RedisServer.Start(
-                    "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0",
+                    "--cluster-enabled", "yes", "--" + TimeOut, ShortTimeOut, "--cluster-replica-validity-factor", "0",
                     "--repl-diskless-sync-delay", "0"));
             }
 
@@ -44,6 +51,12 @@ internal sealed class RedisCluster : IDisposable
             await Eventually.TrueAsync(
                 () => cluster.Replica.Cli("INFO", "replication").Contains("master_link_status:up", StringComparison.Ordinal), "the replica's copy");
             await cluster.WaitAsync(Masters + 1, server => server.Cli("CLUSTER", "NODES").Contains("slave", StringComparison.Ordinal), "the replica");
+            cluster.SetTimeOut(LongTimeOut);
+            await cluster.WaitAsync(
+                Masters + 1,
+                server => server.Cli("CLUSTER", "INFO").Contains("cluster_state:ok", StringComparison.Ordinal)
+                    && !server.Cli("CLUSTER", "NODES").Contains("fail", StringComparison.Ordinal),
+                "no failure");
             return cluster;
         }
         catch
@@ -53,7 +66,16 @@ internal sealed class RedisCluster : IDisposable
         }
     }
 
+    /// <summary>Ends the first master. The other masters soon find that, and let its replica take its place.</summary>
+    public void KillFirstMaster()
+    {
+        SetTimeOut(ShortTimeOut);
+        _servers[0].Kill();
+    }
+
     public void Dispose() => _servers.ForEach(server => server.Dispose());
+
+    private void SetTimeOut(string milliseconds) => _servers.ForEach(server => server.Cli("CONFIG", "SET", TimeOut, milliseconds));
 
     private async Task WaitAsync(int servers, Func<RedisServer, bool> condition, string what)
     {

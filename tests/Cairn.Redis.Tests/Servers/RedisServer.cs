@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
-using System.Net;
 
 namespace Cairn.Redis.Tests.Servers;
 
@@ -9,6 +8,9 @@ namespace Cairn.Redis.Tests.Servers;
 [SuppressMessage("Usage", "CA2213:Disposable fields should be disposed", Justification = "Kill does, each time the server ends.")]
 internal sealed class RedisServer : IDisposable
 {
+    /// <summary>The time-outs of a client that waits as long as a busy machine needs.</summary>
+    public const string Patience = ",connectTimeout=60000,syncTimeout=60000,asyncTimeout=60000";
+
     private readonly TestDirectory _directory = new();
     private readonly string[] _settings;
     private ServerProgram? _program;
@@ -23,7 +25,8 @@ internal sealed class RedisServer : IDisposable
 
     public string Address => string.Create(CultureInfo.InvariantCulture, $"127.0.0.1:{Port}");
 
-    public IPEndPoint EndPoint => new(IPAddress.Loopback, Port);
+    /// <summary>Gets a configuration for Cairn's client and StackExchange.Redis, with time-outs that only a failed test reaches.</summary>
+    public string Configuration => Address + Patience;
 
     public int ProcessId => _program!.Id;
 
@@ -55,7 +58,10 @@ internal sealed class RedisServer : IDisposable
     public string Cli(params string[] words) => Cli(input: null, words);
 
     /// <summary>Runs redis-cli with a command whose last word comes from its input. Returns its output.</summary>
-    public string Cli(byte[]? input, params string[] words)
+    public string Cli(byte[]? input, params string[] words) => Cli(Port, input, words);
+
+    /// <summary>Runs redis-cli with a command for the server on a port. Returns its output.</summary>
+    public static string Cli(int port, byte[]? input, params string[] words)
     {
         var start = new ProcessStartInfo("redis-cli")
         {
@@ -63,7 +69,7 @@ internal sealed class RedisServer : IDisposable
             RedirectStandardInput = true,
             UseShellExecute = false,
         };
-        string[] arguments = ["-p", Port.ToString(CultureInfo.InvariantCulture), .. input is null ? Array.Empty<string>() : ["-x"], .. words];
+        string[] arguments = ["-p", port.ToString(CultureInfo.InvariantCulture), .. input is null ? Array.Empty<string>() : ["-x"], .. words];
         foreach (string argument in arguments)
         {
             start.ArgumentList.Add(argument);

@@ -49,7 +49,7 @@ internal sealed class SharedServer : IAsyncDisposable
 
     public RedisServer? Redis { get; }
 
-    public string Address => Redis?.Address ?? _store!.Resp;
+    public string Configuration => Redis?.Configuration ?? _store!.Resp + RedisServer.Patience;
 
     public static async Task<SharedServer> StartAsync(ServerKind kind) => kind is ServerKind.Cairn or ServerKind.CairnMultiplexer
         ? new SharedServer(kind, null, await ServedStore.StartAsync())
@@ -58,12 +58,12 @@ internal sealed class SharedServer : IAsyncDisposable
     /// <summary>Creates the options of one cache. A cache over a multiplexer gets its own, which ends with the server.</summary>
     public CairnRedisOptions Options(string instanceName = "shop:", string settings = "")
     {
-        CairnRedisOptions options = OptionsOf(Kind, Address, instanceName, settings);
+        CairnRedisOptions options = OptionsOf(Kind, Configuration, instanceName, settings);
         if (IsMultiplexer(Kind))
         {
             options.OtherAccess = () => new MultiplexerAccess(async () =>
             {
-                IConnectionMultiplexer multiplexer = await ConnectAsync(Kind, Address, settings);
+                IConnectionMultiplexer multiplexer = await ConnectAsync(Kind, Configuration, settings);
                 _multiplexers.Add(multiplexer);
                 return multiplexer;
             });
@@ -72,11 +72,11 @@ internal sealed class SharedServer : IAsyncDisposable
         return options;
     }
 
-    public static CairnRedisOptions OptionsOf(ServerKind kind, string address, string instanceName, string settings = "") => IsMultiplexer(kind)
-        ? new() { InstanceName = instanceName, OtherAccess = () => new MultiplexerAccess(() => ConnectAsync(kind, address, settings)) }
+    public static CairnRedisOptions OptionsOf(ServerKind kind, string configuration, string instanceName, string settings = "") => IsMultiplexer(kind)
+        ? new() { InstanceName = instanceName, OtherAccess = () => new MultiplexerAccess(() => ConnectAsync(kind, configuration, settings)) }
         : new()
         {
-            Configuration = address + settings + (kind is ServerKind.Redis2 or ServerKind.Redis2Publishing ? ",protocol=resp2" : ""),
+            Configuration = configuration + settings + (kind is ServerKind.Redis2 or ServerKind.Redis2Publishing ? ",protocol=resp2" : ""),
             InstanceName = instanceName,
             Invalidation = kind is ServerKind.RedisPublishing or ServerKind.Redis2Publishing
                 ? RedisInvalidationMode.PublishSubscribe
@@ -99,7 +99,7 @@ internal sealed class SharedServer : IAsyncDisposable
         }
     }
 
-    private static async Task<IConnectionMultiplexer> ConnectAsync(ServerKind kind, string address, string settings) =>
-        await ConnectionMultiplexer.ConnectAsync(
-            address + settings + ",abortConnect=false" + (kind == ServerKind.Multiplexer2 ? ",protocol=resp2" : ",protocol=resp3"));
+    private static async Task<IConnectionMultiplexer> ConnectAsync(ServerKind kind, string configuration, string settings) =>
+        await TestMultiplexer.ConnectAsync(
+            configuration + settings + (kind == ServerKind.Multiplexer2 ? ",protocol=resp2" : ",protocol=resp3"));
 }

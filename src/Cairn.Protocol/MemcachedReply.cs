@@ -51,24 +51,4 @@ internal struct MemcachedReply
     /// <summary>Enumerates the flags with their tokens, such as <c>c77</c>.</summary>
     /// <param name="input">The input that the reply was read from.</param>
     public readonly MemcachedTokens EnumerateFlags(ReadOnlySpan<byte> input) => new(Flags.Of(input));
-
-    /// <summary>Finds a flag.</summary>
-    /// <param name="input">The input that the reply was read from.</param>
-    /// <param name="letter">The flag's letter.</param>
-    /// <param name="token">The text after the letter.</param>
-    /// <returns><see langword="false"/> if the reply has no such flag.</returns>
-    public readonly bool TryGetFlag(ReadOnlySpan<byte> input, char letter, out ReadOnlySpan<byte> token)
-    {
-        foreach (var flag in EnumerateFlags(input))
-        {
-            if (flag[0] == letter)
-            {
-                token = flag[1..];
-                return true;
-            }
-        }
-
-        token = default;
-        return false;
-    }
 }

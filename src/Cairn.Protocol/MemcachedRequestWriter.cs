@@ -49,47 +49,6 @@ internal ref struct MemcachedRequestWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary>Writes <c>gets KEY</c>.</summary>
-    /// <param name="key">The key.</param>
-    public void WriteGets(scoped ReadOnlySpan<byte> key)
-    {
-        CheckKey(key);
-        _output.Write("gets "u8);
-        _output.Write(key);
-        _output.WriteLineEnd();
-    }
-
-    /// <summary>Begins a <c>get</c> of several keys. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
-    public void BeginGet() => _output.Write("get"u8);
-
-    /// <summary>Begins a <c>gets</c> of several keys. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
-    public void BeginGets() => _output.Write("gets"u8);
-
-    /// <summary>Begins a <c>gat</c>. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
-    /// <param name="expirationSeconds">The expiration: 0 for never, up to 30 days for an offset from now, more for a Unix time.</param>
-    public void BeginGat(long expirationSeconds)
-    {
-        _output.Write("gat "u8);
-        _output.WriteInt64(expirationSeconds);
-    }
-
-    /// <summary>Begins a <c>gats</c>. The caller then calls <see cref="WriteKey"/> and <see cref="WriteLineEnd"/>.</summary>
-    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
-    public void BeginGats(long expirationSeconds)
-    {
-        _output.Write("gats "u8);
-        _output.WriteInt64(expirationSeconds);
-    }
-
-    /// <summary>Writes another key of a <c>get</c> that was begun.</summary>
-    /// <param name="key">The key.</param>
-    public void WriteKey(scoped ReadOnlySpan<byte> key)
-    {
-        CheckKey(key);
-        _output.WriteByte((byte)' ');
-        _output.Write(key);
-    }
-
     /// <summary>Ends a line that was begun.</summary>
     public void WriteLineEnd() => _output.WriteLineEnd();
 
@@ -98,7 +57,7 @@ internal ref struct MemcachedRequestWriter
     /// <param name="key">The key.</param>
     /// <param name="value">The value.</param>
     /// <param name="clientFlags">The client flags, stored with the value.</param>
-    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="expirationSeconds">The expiration: 0 for never, up to 30 days for an offset from now, more for a Unix time.</param>
     /// <param name="isNoReply">True if the server must not reply.</param>
     /// <exception cref="ArgumentOutOfRangeException">The command is not one of these.</exception>
     public void WriteStore(
@@ -118,7 +77,7 @@ internal ref struct MemcachedRequestWriter
     /// <param name="key">The key.</param>
     /// <param name="valueBytes">The length of the value.</param>
     /// <param name="clientFlags">The client flags, stored with the value.</param>
-    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="WriteStore"/>.</param>
     /// <param name="isNoReply">True if the server must not reply.</param>
     /// <exception cref="ArgumentOutOfRangeException">The command is not one of these, or the length is negative.</exception>
     public void WriteStoreLine(
@@ -133,29 +92,6 @@ internal ref struct MemcachedRequestWriter
         ArgumentOutOfRangeException.ThrowIfNegative(valueBytes);
         WriteStoreStart(StoreName(command), key, clientFlags, expirationSeconds, valueBytes);
         EndLine(isNoReply);
-    }
-
-    /// <summary>Writes <c>cas</c> with its value.</summary>
-    /// <param name="key">The key.</param>
-    /// <param name="value">The value.</param>
-    /// <param name="version">The required version of the entry.</param>
-    /// <param name="clientFlags">The client flags, stored with the value.</param>
-    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
-    /// <param name="isNoReply">True if the server must not reply.</param>
-    public void WriteCas(
-        scoped ReadOnlySpan<byte> key,
-        scoped ReadOnlySpan<byte> value,
-        ulong version,
-        uint clientFlags = 0,
-        long expirationSeconds = 0,
-        bool isNoReply = false)
-    {
-        CheckKey(key);
-        WriteStoreStart("cas "u8, key, clientFlags, expirationSeconds, value.Length);
-        _output.WriteByte((byte)' ');
-        _output.WriteUInt64(version);
-        EndLine(isNoReply);
-        WriteData(value);
     }
 
     /// <summary>Writes a data block: the value and its line end.</summary>
@@ -177,23 +113,9 @@ internal ref struct MemcachedRequestWriter
         EndLine(isNoReply);
     }
 
-    /// <summary>Writes <c>incr KEY DELTA</c>.</summary>
-    /// <param name="key">The key.</param>
-    /// <param name="delta">The number to add.</param>
-    /// <param name="isNoReply">True if the server must not reply.</param>
-    public void WriteIncr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
-        WriteArithmetic("incr "u8, key, delta, isNoReply);
-
-    /// <summary>Writes <c>decr KEY DELTA</c>.</summary>
-    /// <param name="key">The key.</param>
-    /// <param name="delta">The number to subtract.</param>
-    /// <param name="isNoReply">True if the server must not reply.</param>
-    public void WriteDecr(scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply = false) =>
-        WriteArithmetic("decr "u8, key, delta, isNoReply);
-
     /// <summary>Writes <c>touch KEY EXPTIME</c>.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="expirationSeconds">The expiration, in the form of <see cref="BeginGat"/>.</param>
+    /// <param name="expirationSeconds">The expiration, in the form of <see cref="WriteStore"/>.</param>
     /// <param name="isNoReply">True if the server must not reply.</param>
     public void WriteTouch(scoped ReadOnlySpan<byte> key, long expirationSeconds, bool isNoReply = false)
     {
@@ -337,16 +259,6 @@ internal ref struct MemcachedRequestWriter
         _output.WriteInt64(expirationSeconds);
         _output.WriteByte((byte)' ');
         _output.WriteUInt64((uint)valueBytes);
-    }
-
-    private void WriteArithmetic(scoped ReadOnlySpan<byte> name, scoped ReadOnlySpan<byte> key, ulong delta, bool isNoReply)
-    {
-        CheckKey(key);
-        _output.Write(name);
-        _output.Write(key);
-        _output.WriteByte((byte)' ');
-        _output.WriteUInt64(delta);
-        EndLine(isNoReply);
     }
 
     private void EndLine(bool isNoReply) => _output.Write(isNoReply ? " noreply\r\n"u8 : "\r\n"u8);

@@ -52,16 +52,12 @@ internal ref struct RespWriter
     public void Flush() => _output.Flush();
 
     /// <summary>Returns space that the caller writes to directly. <see cref="Advance"/> then adds the written bytes to the output.</summary>
-    /// <param name="bytes">The minimum size. Until Advance, the value of <see cref="PendingBytes"/> stays valid for <see cref="Rewind"/>.</param>
+    /// <param name="bytes">The minimum size.</param>
     public Span<byte> Reserve(int bytes) => _output.Reserve(bytes);
 
     /// <summary>Adds bytes to the output that the caller wrote into the span of <see cref="Reserve"/>.</summary>
     /// <param name="bytes">The number of bytes, at most the reserved size.</param>
     public void Advance(int bytes) => _output.Advance(bytes);
-
-    /// <summary>Discards the bytes that were written since <see cref="PendingBytes"/> was read.</summary>
-    /// <param name="pendingBytes">The earlier value. No flush, and no write beyond the reserved size, may have happened since.</param>
-    public void Rewind(int pendingBytes) => _output.Rewind(pendingBytes);
 
     /// <summary>Writes bytes without a conversion.</summary>
     /// <param name="bytes">The bytes.</param>
@@ -156,32 +152,6 @@ internal ref struct RespWriter
     /// <param name="count">The number of elements.</param>
     public void WritePushHeader(int count) => WriteHeader(IsResp3 ? (byte)'>' : (byte)'*', count);
 
-    /// <summary>
-    /// Writes the header of attributes. The caller then writes keys and values alternately, and then the element they describe.
-    /// </summary>
-    /// <param name="pairs">The number of pairs.</param>
-    /// <exception cref="InvalidOperationException">The output is RESP2, which has no attributes.</exception>
-    public void WriteAttributeHeader(int pairs)
-    {
-        if (!IsResp3)
-        {
-            ThrowNotInResp2();
-        }
-
-        WriteHeader((byte)'|', pairs);
-    }
-
-    /// <summary>Writes true or false; in RESP2 the number 1 or 0.</summary>
-    /// <param name="value">The value.</param>
-    public void WriteBoolean(bool value) =>
-        _output.Write((IsResp3, value) switch
-        {
-            (true, true) => "#t\r\n"u8,
-            (true, false) => "#f\r\n"u8,
-            (false, true) => ":1\r\n"u8,
-            (false, false) => ":0\r\n"u8,
-        });
-
     /// <summary>Writes a floating-point number; in RESP2 as a bulk string.</summary>
     /// <param name="value">The number, written in the form of <see cref="DoubleText.Format"/>.</param>
     [SkipLocalsInit]
@@ -219,20 +189,6 @@ internal ref struct RespWriter
         _output.WriteLineEnd();
     }
 
-    /// <summary>Writes a whole number of any length; in RESP2 as a bulk string.</summary>
-    /// <param name="digits">The decimal digits, with a minus before them if the number is negative.</param>
-    public void WriteBigNumber(scoped ReadOnlySpan<byte> digits)
-    {
-        if (IsResp3)
-        {
-            WriteLine((byte)'(', digits);
-        }
-        else
-        {
-            WriteBulk(digits);
-        }
-    }
-
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void WriteHeader(byte type, long number)
     {
@@ -257,7 +213,4 @@ internal ref struct RespWriter
         _output.Write(text);
         _output.WriteLineEnd();
     }
-
-    [DoesNotReturn]
-    private static void ThrowNotInResp2() => throw new InvalidOperationException("RESP2 has no attributes.");
 }

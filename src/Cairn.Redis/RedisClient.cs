@@ -64,8 +64,6 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     /// <summary>Gets the required servers: one, or the masters of a Cluster.</summary>
     internal IReadOnlyCollection<ServerNode> Nodes => _cluster is { } cluster ? cluster.Masters : _node is { } node ? [node] : [];
 
-    internal ILogger Logger => _logger;
-
     /// <summary>Creates a client. It connects at the first call.</summary>
     /// <param name="configuration">The configuration, in the format of <see cref="RedisClientOptions.Parse"/>.</param>
     /// <param name="logger">The logger of connection events; null for no logging.</param>

@@ -99,17 +99,4 @@ public class MemcachedReplyReaderTests
         Assert.Equal(ParseStatus.Fatal, MemcachedReplyReader.TryRead(line, out _, out _, maxLineBytes: 100));
         Assert.Equal(ParseStatus.Fatal, MemcachedReplyReader.TryRead(line.AsSpan(0, 101), out _, out _, maxLineBytes: 100));
     }
-
-    [Fact]
-    public void Flag_of_a_reply_is_found_by_its_letter()
-    {
-        var bytes = Latin.Bytes("HD O12 c7 W\r\n");
-        MemcachedReplyReader.TryRead(bytes, out var reply, out _);
-
-        Assert.True(reply.TryGetFlag(bytes, 'c', out var version));
-        Assert.Equal("7", Latin.Text(version));
-        Assert.True(reply.TryGetFlag(bytes, 'W', out var token));
-        Assert.True(token.IsEmpty);
-        Assert.False(reply.TryGetFlag(bytes, 'X', out _));
-    }
 }

@@ -8,11 +8,6 @@ public class MemcachedRequestWriterTests
     public void Requests_are_written_as_they_are_read()
     {
         Check("get a\r\n", "Get key=a", (ref w) => w.WriteGet("a"u8));
-        Check("gets a\r\n", "Gets key=a", (ref w) => w.WriteGets("a"u8));
-        Check("get a b\r\n", "Get key=a b", (ref w) => WriteKeys(ref w, (ref w) => w.BeginGet()));
-        Check("gets a b\r\n", "Gets key=a b", (ref w) => WriteKeys(ref w, (ref w) => w.BeginGets()));
-        Check("gat 60 a b\r\n", "Gat key=a b exptime=60", (ref w) => WriteKeys(ref w, (ref w) => w.BeginGat(60)));
-        Check("gats -1 a b\r\n", "Gats key=a b exptime=-1", (ref w) => WriteKeys(ref w, (ref w) => w.BeginGats(-1)));
         Check("set a 0 0 1\r\nx\r\n", "Set key=a value=x", (ref w) => w.WriteStore(MemcachedCommand.Set, "a"u8, "x"u8));
         Check(
             "add a 7 60 0 noreply\r\n\r\n",
@@ -21,13 +16,7 @@ public class MemcachedRequestWriterTests
         Check("replace a 0 0 1\r\nx\r\n", "Replace key=a value=x", (ref w) => w.WriteStore(MemcachedCommand.Replace, "a"u8, "x"u8));
         Check("append a 0 0 1\r\nx\r\n", "Append key=a value=x", (ref w) => w.WriteStore(MemcachedCommand.Append, "a"u8, "x"u8));
         Check("prepend a 0 0 1\r\nx\r\n", "Prepend key=a value=x", (ref w) => w.WriteStore(MemcachedCommand.Prepend, "a"u8, "x"u8));
-        Check(
-            "cas a 1 2 1 18446744073709551615\r\nx\r\n",
-            "Cas key=a flags=1 exptime=2 version=-1 value=x",
-            (ref w) => w.WriteCas("a"u8, "x"u8, ulong.MaxValue, 1, 2));
         Check("delete a noreply\r\n", "Delete key=a a noreply noreply", (ref w) => w.WriteDelete("a"u8, isNoReply: true));
-        Check("incr a 5\r\n", "Incr key=a a 5 delta=5", (ref w) => w.WriteIncr("a"u8, 5));
-        Check("decr a 5\r\n", "Decr key=a a 5 delta=5", (ref w) => w.WriteDecr("a"u8, 5));
         Check("touch a 60\r\n", "Touch key=a a 60 exptime=60", (ref w) => w.WriteTouch("a"u8, 60));
         Check("flush_all 10\r\n", "FlushAll 10 exptime=10", (ref w) => w.WriteFlushAll(10));
         Check("stats items\r\n", "Stats items", (ref w) => w.WriteLine("stats items"u8));
@@ -74,11 +63,8 @@ public class MemcachedRequestWriterTests
     public void Key_that_the_protocol_cannot_carry_is_refused_and_nothing_written(string key)
     {
         CheckRefused(key, (ref w, k) => w.WriteGet(k));
-        CheckRefused(key, (ref w, k) => w.WriteKey(k));
         CheckRefused(key, (ref w, k) => w.WriteStore(MemcachedCommand.Set, k, "x"u8));
-        CheckRefused(key, (ref w, k) => w.WriteCas(k, "x"u8, 1));
         CheckRefused(key, (ref w, k) => w.WriteDelete(k));
-        CheckRefused(key, (ref w, k) => w.WriteIncr(k, 1));
         CheckRefused(key, (ref w, k) => w.WriteTouch(k, 1));
         CheckRefused(key, (ref w, k) => w.BeginMeta(MemcachedCommand.MetaGet, k));
         CheckRefused(key, (ref w, k) => w.BeginMetaSet(k, 1));
@@ -133,14 +119,6 @@ public class MemcachedRequestWriterTests
             write(ref writer, Latin.Bytes(key));
         });
         Assert.Equal(new byte[64], destination);
-    }
-
-    private static void WriteKeys(ref MemcachedRequestWriter writer, Write begin)
-    {
-        begin(ref writer);
-        writer.WriteKey("a"u8);
-        writer.WriteKey("b"u8);
-        writer.WriteLineEnd();
     }
 
     private static void Check(string expected, string read, Write write)

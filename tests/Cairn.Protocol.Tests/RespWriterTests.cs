@@ -41,23 +41,9 @@ public class RespWriterTests
         Check("*4\r\n", "%2\r\n", (ref w) => w.WriteMapHeader(2));
         Check("*2\r\n", "~2\r\n", (ref w) => w.WriteSetHeader(2));
         Check("*3\r\n", ">3\r\n", (ref w) => w.WritePushHeader(3));
-        Check(":1\r\n", "#t\r\n", (ref w) => w.WriteBoolean(true));
-        Check(":0\r\n", "#f\r\n", (ref w) => w.WriteBoolean(false));
         Check("$3\r\n1.5\r\n", ",1.5\r\n", (ref w) => w.WriteDouble(1.5));
         Check("$3\r\ninf\r\n", ",inf\r\n", (ref w) => w.WriteDouble(double.PositiveInfinity));
         Check("$4\r\ntext\r\n", "=8\r\ntxt:text\r\n", (ref w) => w.WriteVerbatim("text"u8, "txt"u8));
-        Check("$3\r\n-12\r\n", "(-12\r\n", (ref w) => w.WriteBigNumber("-12"u8));
-    }
-
-    [Fact]
-    public void Attributes_are_written_in_RESP3_only()
-    {
-        var destination = new byte[64];
-        var writer = new RespWriter(destination, isResp3: true);
-        writer.WriteAttributeHeader(1);
-
-        Assert.Equal("|1\r\n", Latin.Text(destination.AsSpan(0, writer.PendingBytes)));
-        Assert.Throws<InvalidOperationException>(() => new RespWriter(destination).WriteAttributeHeader(1));
     }
 
     [Fact]

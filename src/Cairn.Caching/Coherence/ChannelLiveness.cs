@@ -47,9 +47,6 @@ internal sealed class ChannelLiveness
         }
     }
 
-    /// <summary>The present moment, on the clock of this class.</summary>
-    public long NowMs => _clock.NowMs;
-
     /// <summary>Returns whether all changes of other machines up to a moment, plus a tolerance, were delivered (I1).</summary>
     public bool IsProven(long moment) => !_isNeeded || Volatile.Read(ref _provenMs) > moment + ToleranceMs;
 

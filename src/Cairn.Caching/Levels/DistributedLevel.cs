@@ -73,9 +73,6 @@ internal sealed class DistributedLevel : SecondLevel
     /// <summary>True while the circuit breaker is open after repeated failures.</summary>
     public bool IsBroken => _backend.IsBroken;
 
-    /// <summary>False while there is a channel that does not deliver changes.</summary>
-    public bool IsConnected => _backend.Hub.IsTrusted;
-
     public override bool IsReady => _backend.IsReady;
 
     public override ValueTask WhenReadyAsync(LevelWait wait) => _backend.WhenReadyAsync(wait);

@@ -9,7 +9,6 @@ internal sealed class LevelCounters
     private long _breaks;
     private long _damaged;
     private long _late;
-    private long _deferred;
     private long _retried;
     private long _degraded;
     private long _overflows;
@@ -32,9 +31,6 @@ internal sealed class LevelCounters
     /// <summary>Calls that ended after they had been abandoned.</summary>
     public long Late => Volatile.Read(ref _late);
 
-    /// <summary>Changes that became pending.</summary>
-    public long Deferred => Volatile.Read(ref _deferred);
-
     /// <summary>Changes that were pending and then made.</summary>
     public long Retried => Volatile.Read(ref _retried);
 
@@ -55,8 +51,6 @@ internal sealed class LevelCounters
     public void CountDamaged() => Interlocked.Increment(ref _damaged);
 
     public void CountLate() => Interlocked.Increment(ref _late);
-
-    public void CountDeferred() => Interlocked.Increment(ref _deferred);
 
     public void CountRetried() => Interlocked.Increment(ref _retried);
 

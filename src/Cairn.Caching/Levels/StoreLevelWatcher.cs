@@ -42,18 +42,6 @@ internal sealed class StoreLevelWatcher : IDisposable
         _seen = new uint[_engine.Memory.PartitionCount];
     }
 
-    /// <summary>True while the watcher's thread runs.</summary>
-    public bool IsRunning
-    {
-        get
-        {
-            lock (_gate)
-            {
-                return _isRunning;
-            }
-        }
-    }
-
     /// <summary>Tries to acquire the lease of a key, without waiting for its owner.</summary>
     /// <exception cref="ObjectDisposedException">The store was closed.</exception>
     public LeaseResult Try(string key, bool replacesStale, TimeSpan lockTimeout)

@@ -12,7 +12,6 @@ internal sealed partial class WriteBehindQueue
 
         state.HasPendingChange = true;
         state.WasLate = true;
-        _counters.CountDeferred();
         JoinWrites(state);
     }
 

@@ -110,9 +110,6 @@ internal sealed partial class WriteBehindQueue : IDisposable
         _onOverflow = onOverflow;
     }
 
-    /// <summary>The number of keys with changes under way, pending or watched.</summary>
-    public int Count => _stateCount;
-
     /// <summary>The number of pending changes.</summary>
     public int PendingCount
     {
@@ -124,9 +121,6 @@ internal sealed partial class WriteBehindQueue : IDisposable
             }
         }
     }
-
-    /// <summary>The bytes of the pending writes.</summary>
-    public long PendingBytes => Volatile.Read(ref _writeBytes);
 
     /// <summary>Makes a change the newest of its key, and waits until it is made or the time is over; then it is pending.</summary>
     /// <param name="key">The key.</param>

@@ -30,6 +30,4 @@ internal sealed partial class LocalEntry(string key, ulong hash) : LocalEntryFro
 
     /// <summary>Allows another refresh after one has failed.</summary>
     public void EndRefresh() => Volatile.Write(ref _isRefreshing, false);
-
-    public bool IsRefreshing => Volatile.Read(ref _isRefreshing);
 }

@@ -15,7 +15,6 @@ internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTask
     private ManualResetValueTaskSourceCore<int> _reading;
     private Memory<byte> _destination;
     private bool _isReading;
-    private bool _isEnded;
     private ReadOnlyMemory<byte> _offered;
     private byte[] _written = [];
     private int _writtenBytes;
@@ -30,13 +29,6 @@ internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTask
     public void Offer(ReadOnlyMemory<byte> bytes)
     {
         _offered = bytes;
-        CompleteReading();
-    }
-
-    /// <summary>Ends the input.</summary>
-    public void End()
-    {
-        _isEnded = true;
         CompleteReading();
     }
 
@@ -59,7 +51,7 @@ internal sealed class SocketStream(Socket socket) : SequentialStream, IValueTask
             return new ValueTask<int>(Read(buffer.Span));
         }
 
-        if (_offered.Length > 0 || _isEnded)
+        if (_offered.Length > 0)
         {
             return new ValueTask<int>(TakeOffered(buffer.Span));
         }

@@ -34,7 +34,6 @@ internal sealed class ServeSetting
             Option.Aliases.Add(alias);
         }
 
-        IsSwitch = placeholder is null;
     }
 
     public string Name { get; }
@@ -46,9 +45,6 @@ internal sealed class ServeSetting
     public string Form { get; }
 
     public Option<string?> Option { get; }
-
-    /// <summary>Gets a value that says whether the setting is on or off. On the command line, the name without a value means on.</summary>
-    public bool IsSwitch { get; }
 
     /// <summary>Gets the option's name in messages, with its letter: --max-value (-I).</summary>
     public string Title => Option.Aliases.FirstOrDefault(alias => alias.Length == 2) is { } letter ? $"--{Name} ({letter})" : $"--{Name}";

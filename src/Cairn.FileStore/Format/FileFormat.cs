@@ -24,8 +24,6 @@ internal static class FileFormat
 
     public static ReadOnlySpan<byte> Header => "{\"format\":\"cairn.filestore/1\",\"entries\":["u8;
 
-    public static ReadOnlySpan<byte> Name => "cairn.filestore/1"u8;
-
     /// <summary>Gets the text after the last entry.</summary>
     public static ReadOnlySpan<byte> Closing => "\n]}\n"u8;
 

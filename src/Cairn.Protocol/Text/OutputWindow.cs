@@ -47,13 +47,6 @@ internal ref struct OutputWindow
         _used += bytes;
     }
 
-    public void Rewind(int pending)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegative(pending);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(pending, _used);
-        _used = pending;
-    }
-
     public void Flush()
     {
         if (_output is null)

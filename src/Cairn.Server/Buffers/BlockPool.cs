@@ -26,9 +26,6 @@ internal sealed class BlockPool
 
     public MemoryAccount Account => _account;
 
-    /// <summary>Gets the number of bytes of free blocks.</summary>
-    public int FreeBytes => _freeBytes;
-
     /// <summary>Takes a block of at least this many bytes. Their content is undefined.</summary>
     public Block Rent(int atLeast)
     {

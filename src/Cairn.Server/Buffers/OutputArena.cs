@@ -26,8 +26,6 @@ internal sealed class OutputArena
 
     public OutputArena(BlockPool pool) => _pool = pool;
 
-    public BlockPool Pool => _pool;
-
     /// <summary>Gets or sets the number of unsent bytes at which an output is full. The worker sets it in each turn, according to the
     /// free memory.</summary>
     public int FullAt { get; set; } = OutputBuffer.FullBytes;

@@ -53,9 +53,6 @@ internal sealed class OutputBuffer
     /// <summary>Gets or sets the output that these bytes go to, encrypted, before they are sent.</summary>
     internal OutputBuffer? Downstream { get; set; }
 
-    /// <summary>Gets the number of bytes that are still here, and not downstream.</summary>
-    internal long OwnUnsentBytes => _closedBytes + (_position - _openedAt);
-
     /// <summary>Gets the oldest segment; null if there is none. Valid after <see cref="CloseSegment"/>.</summary>
     internal OutputSegment? First => _first;
 

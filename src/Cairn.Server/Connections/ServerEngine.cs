@@ -131,9 +131,6 @@ internal sealed class ServerEngine : IAsyncDisposable
         return turned.Task;
     }));
 
-    /// <summary>Checks now whether certificates have changed. Otherwise this happens every few seconds.</summary>
-    public void ReloadCertificates() => Array.ForEach(_certificates, certificate => certificate.Reload());
-
     /// <summary>
     /// Stops accepting clients, finishes the requests that have arrived, sends the replies, and closes the connections. Connections that
     /// are not finished after the time are closed at once.

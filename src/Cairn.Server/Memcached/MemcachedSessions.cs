@@ -28,7 +28,6 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         Store = store;
         Options = options;
         _storeAtReset = StoreCounts.Of(store.GetStatistics().Totals);
-        StartedAt = options.Clock.GetUtcNow();
         Prefixes = new PrefixStatistics(options.PrefixDelimiter);
         Watch = new WatchLog(options.Clock, options.WatcherBytes) { EvictionsWatched = WatchEvictions };
         _startedAt = options.Clock.GetTimestamp();
@@ -42,8 +41,6 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public CairnStore Store { get; }
 
     public MemcachedOptions Options { get; }
-
-    public DateTimeOffset StartedAt { get; }
 
     /// <summary>Gets the time since the start, by a monotonic clock.</summary>
     public TimeSpan Uptime => Options.Clock.GetElapsedTime(_startedAt);

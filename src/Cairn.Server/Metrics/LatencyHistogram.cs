@@ -155,14 +155,6 @@ internal sealed class LatencyHistogram
         }
     }
 
-    /// <summary>Removes all durations. Recording thread only.</summary>
-    public void Clear()
-    {
-        Array.Clear(_cells);
-        _sumNs = 0;
-        _longestNs = 0;
-    }
-
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int CellOf(long ns)
     {

@@ -24,8 +24,6 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
     private byte[] _scratch = [];
     private long _longBytes;
 
-    public CairnStore Store => store;
-
     /// <summary>Gets the keys whose entries are kept.</summary>
     public PinnedKeys Pinned => pinned;
 

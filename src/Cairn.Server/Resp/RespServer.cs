@@ -31,7 +31,6 @@ internal sealed class RespServer : IDisposable
         Pinned = pinned ?? PinnedKeys.None;
         _worker = new ThreadLocal<RespWorker>(() => new RespWorker(this), trackAllValues: true);
         Clock = clock ?? TimeProvider.System;
-        StartedAt = Clock.GetUtcNow();
         _startedAt = Clock.GetTimestamp();
         _pauseTimer = Clock.CreateTimer(_ => EndPauseIfDue(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Tracking = new TrackingHub(store, Clock, id => _sessions.GetValueOrDefault(id), Pinned);
@@ -66,8 +65,6 @@ internal sealed class RespServer : IDisposable
     public byte[] KeyLengthError { get; private init; } = ErrorFor(KeySpace.MaxKeyBytes);
 
     public TimeProvider Clock { get; }
-
-    public DateTimeOffset StartedAt { get; }
 
     /// <summary>Gets the time since the start, by a monotonic clock.</summary>
     public TimeSpan Uptime => Clock.GetElapsedTime(_startedAt);

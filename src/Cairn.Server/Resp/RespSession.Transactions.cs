@@ -48,8 +48,6 @@ internal sealed partial class RespSession
     /// <summary>Gets the number of requests queued since MULTI.</summary>
     public int QueuedCount { get; private set; }
 
-    public int WatchedCount => _watched.Count;
-
     public void BeginTransaction() => IsInTransaction = true;
 
     /// <summary>Removes the queue and the watched keys.</summary>

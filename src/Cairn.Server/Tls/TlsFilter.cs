@@ -42,13 +42,6 @@ internal sealed class TlsFilter : IDisposable
     /// <summary>Gets whether the handshake is complete.</summary>
     public bool IsEstablished { get; private set; }
 
-    /// <summary>Gets the protocol and the cipher suite for lists ("Tls13 ..."); null before the handshake is complete.
-    /// Thread-safe.</summary>
-    public string? Protocol { get; private set; }
-
-    /// <summary>Gets the subject of the client's certificate; null if the client sent none. Thread-safe.</summary>
-    public string? ClientName { get; private set; }
-
     /// <summary>Gets whether SslStream holds a part of the output, to encrypt it later.</summary>
     public bool IsWriting => _isWriting;
 
@@ -129,8 +122,6 @@ internal sealed class TlsFilter : IDisposable
         try
         {
             await _stream.AuthenticateAsServerAsync(options, CancellationToken.None).ConfigureAwait(false);
-            Protocol = $"{_stream.SslProtocol} {_stream.NegotiatedCipherSuite}";
-            ClientName = _stream.RemoteCertificate?.Subject;
             IsEstablished = true;
             while (await ReceiveRecordAsync().ConfigureAwait(false))
             {

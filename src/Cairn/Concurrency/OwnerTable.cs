@@ -31,9 +31,6 @@ internal sealed unsafe class OwnerTable
     /// <summary>The number of cells that lasting pins leave free. As many threads can read or write a long value at the same time.</summary>
     public const int BriefCells = 16;
 
-    /// <summary>The number of segments that lasting pins of one opening can name at the same time.</summary>
-    public const int LastingCells = StoreLayout.HazardCellsPerOwner - BriefCells;
-
     private readonly StoreFile _file;
     private readonly StoreMemory _memory;
     private readonly ulong[] _freeHazards = [ulong.MaxValue];

@@ -33,7 +33,6 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     // was overwritten.
     private const int MostWaitsForOwnLock = 10;
 
-    private readonly StorePlatform _platform;
     private readonly OwnerTable _owners;
     private readonly PartitionLock _lock;
     private readonly PartitionRecovery _recovery;
@@ -57,7 +56,6 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
     {
         Memory = memory;
         Clock = clock;
-        _platform = platform;
         _lockTimeout = lockTimeout;
         _owners = new OwnerTable(memory.File, memory);
         _lock = new PartitionLock(_owners, platform);

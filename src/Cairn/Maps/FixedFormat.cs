@@ -6,8 +6,6 @@ namespace Cairn.Maps;
 // only its own load or store.
 internal static unsafe class FixedFormat
 {
-    public const int LongestBytes = 16;
-
     private const int DateTimeOffsetBytes = sizeof(long) + sizeof(short);
     private const int KindShift = 62;
 

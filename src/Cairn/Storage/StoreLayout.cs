@@ -109,11 +109,6 @@ internal sealed class StoreLayout
 
     public long SegmentsOffset { get; }
 
-    /// <summary>
-    /// Gets the size in bytes of the largest entry that fits into one segment, with header and key. A larger entry takes a run of segments.
-    /// </summary>
-    public int MaxSegmentEntryBytes => SegmentBytes;
-
     /// <summary>Returns the length in bytes of the longest value of a store that can grow to this capacity.</summary>
     public static int MaxValueBytesOf(long maxCapacityBytes) => (int)Math.Min(StoreLimits.MaxValueBytes, maxCapacityBytes / 8);
 

@@ -30,11 +30,6 @@ internal sealed unsafe partial class StoreLog
     private int _inWait;
     private volatile bool _isClosed;
 
-    private long _synchronisations;
-
-    /// <summary>Gets the number of times that this opening has flushed the log.</summary>
-    public long Synchronisations => Volatile.Read(ref _synchronisations);
-
     /// <summary>Returns when everything below a position is durable.</summary>
     /// <param name="end">The end of a record.</param>
     /// <param name="isUrgent">True to begin at once, without waiting for other writers that could join.</param>
@@ -197,7 +192,6 @@ internal sealed unsafe partial class StoreLog
                 _usualGroup = Math.Max(group, _usualGroup - Math.Max(1, _usualGroup / 8));
                 _usualSyncTicks = (_usualSyncTicks + Stopwatch.GetTimestamp() - start) / 2;
                 Volatile.Write(ref _covered, arrived);
-                Interlocked.Increment(ref _synchronisations);
                 ProtocolHook.Reach(ProtocolStep.LogSynchronised);
                 RaiseDurable(tail);
                 return;

@@ -27,8 +27,6 @@ public class RoundTripTests(ITestOutputHelper output)
 
             var writer = new MemcachedRequestWriter(destination);
             writer.WriteStore(command, key, value, flags, expiration, isNoReply);
-            int casStart = writer.PendingBytes;
-            writer.WriteCas(key, value, version, flags, expiration, isNoReply);
             int metaStart = writer.PendingBytes;
             writer.BeginMetaSet(metaKey, value.Length, isBase64: true);
             writer.WriteFlag('C', version);
@@ -38,15 +36,9 @@ public class RoundTripTests(ITestOutputHelper output)
             var written = destination.AsSpan(0, writer.PendingBytes);
 
             Assert.Equal(ParseStatus.Complete, MemcachedReader.TryRead(written, out var request, out int consumed));
-            Assert.Equal(casStart, consumed);
+            Assert.Equal(metaStart, consumed);
             Assert.Equal(command, request.Command);
             CheckStorage(request, written, key, value, flags, expiration, isNoReply);
-
-            var cas = written[casStart..];
-            Assert.Equal(ParseStatus.Complete, MemcachedReader.TryRead(cas, out request, out consumed));
-            Assert.Equal(metaStart - casStart, consumed);
-            Assert.Equal(version, request.Version);
-            CheckStorage(request, cas, key, value, flags, expiration, isNoReply);
 
             var meta = written[metaStart..];
             Span<byte> decoded = stackalloc byte[MemcachedReader.MaxKeyBytes];
@@ -67,41 +59,24 @@ public class RoundTripTests(ITestOutputHelper output)
         new FuzzRun(output).Go(Rounds, MakeValue, (random, value) =>
         {
             var key = RandomKey(random);
-            uint flags = (uint)random.NextInt64(uint.MaxValue + 1L);
             ulong version = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
             long seconds = random.NextInt64(-1, int.MaxValue);
 
             var writer = new MemcachedReplyWriter(destination);
-            writer.WriteValue(key, flags, value, version);
-            int metaStart = writer.PendingBytes;
             writer.BeginMetaValue(value.Length);
             writer.WriteFlag('t', seconds);
             writer.WriteFlag('c', version);
             writer.WriteKeyFlag(key, isBase64: false);
             writer.WriteLineEnd();
             writer.WriteData(value);
-            int numberStart = writer.PendingBytes;
-            writer.WriteNumber(version);
             var written = destination.AsSpan(0, writer.PendingBytes);
 
             Assert.Equal(ParseStatus.Complete, MemcachedReplyReader.TryRead(written, out var reply, out int consumed));
-            Assert.Equal(metaStart, consumed);
-            Assert.True(reply.Key.Of(written).SequenceEqual(key));
+            Assert.Equal(written.Length, consumed);
+            Assert.Equal(
+                [$"t{seconds}", $"c{version}", "k" + Latin.Text(key)],
+                FlagsOf(reply, written));
             Assert.True(reply.Value.Of(written).SequenceEqual(value));
-            Assert.Equal(flags, reply.ClientFlags);
-            Assert.Equal(version, reply.Version);
-
-            var meta = written[metaStart..];
-            Assert.Equal(ParseStatus.Complete, MemcachedReplyReader.TryRead(meta, out reply, out consumed));
-            Assert.Equal(numberStart - metaStart, consumed);
-            Assert.True(reply.TryGetFlag(meta, 't', out var token) && DecimalText.TryParseInt64(token, out long readSeconds) && readSeconds == seconds);
-            Assert.True(reply.TryGetFlag(meta, 'c', out token) && DecimalText.TryParseUInt64(token, out ulong readVersion) && readVersion == version);
-            Assert.True(reply.TryGetFlag(meta, 'k', out token) && token.SequenceEqual(key));
-            Assert.True(reply.Value.Of(meta).SequenceEqual(value));
-
-            var number = written[numberStart..];
-            Assert.Equal(ParseStatus.Complete, MemcachedReplyReader.TryRead(number, out reply, out consumed));
-            Assert.Equal(version, reply.Number);
         });
     }
 
@@ -149,16 +124,15 @@ public class RoundTripTests(ITestOutputHelper output)
             long number = random.NextInt64(long.MinValue, long.MaxValue) >> random.Next(64);
             double fraction = BitConverter.Int64BitsToDouble(number);
             var writer = new RespWriter(destination, isResp3);
-            writer.WriteArrayHeader(7);
+            writer.WriteArrayHeader(6);
             writer.WriteBulk(value);
             writer.WriteInteger(number);
             writer.WriteDouble(fraction);
             writer.WriteMapHeader(1);
             writer.WriteVerbatim(value, "txt"u8);
-            writer.WriteBoolean(number > 0);
             writer.WriteNull();
             writer.WriteSetHeader(1);
-            writer.WriteBigNumber("-123456789012345678901234567890"u8);
+            writer.WriteBulk("-1"u8);
             writer.WriteSimple("done"u8);
             var written = destination.AsSpan(0, writer.PendingBytes);
 
@@ -166,24 +140,34 @@ public class RoundTripTests(ITestOutputHelper output)
             Assert.Equal(written.Length, length);
             var reader = new RespReplyReader(written);
             Assert.True(reader.Read());
-            Assert.Equal(7, reader.Count);
+            Assert.Equal(6, reader.Count);
             Assert.True(reader.Read() && reader.Value.SequenceEqual(value));
             Assert.True(reader.Read() && reader.TryGetInt64(out long readNumber) && readNumber == number);
             Assert.True(reader.Read() && reader.TryGetDouble(out double readFraction) && readFraction.Equals(fraction));
             Assert.True(reader.Read());
             Assert.Equal(isResp3 ? RespType.Map : RespType.Array, reader.Type);
             Assert.True(reader.Read() && reader.Value.SequenceEqual(value));
-            Assert.True(reader.Read() && reader.TryGetInt64(out long truth) && truth == (number > 0 ? 1 : 0));
             Assert.True(reader.Read() && reader.IsNull);
             Assert.True(reader.Read());
             Assert.Equal(isResp3 ? RespType.Set : RespType.Array, reader.Type);
-            Assert.True(reader.Read() && reader.Value.SequenceEqual("-123456789012345678901234567890"u8));
+            Assert.True(reader.Read() && reader.Value.SequenceEqual("-1"u8));
             Assert.True(reader.Read() && reader.Value.SequenceEqual("done"u8));
             Assert.False(reader.Read());
         });
     }
 
     private static void MakeValue(Random random, InputBuilder input) => input.AddTelling(random, random.Next(180));
+
+    private static List<string> FlagsOf(MemcachedReply reply, ReadOnlySpan<byte> input)
+    {
+        List<string> flags = [];
+        foreach (var flag in reply.EnumerateFlags(input))
+        {
+            flags.Add(Latin.Text(flag));
+        }
+
+        return flags;
+    }
 
     private static byte[] RandomKey(Random random)
     {

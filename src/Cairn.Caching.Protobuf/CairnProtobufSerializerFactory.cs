@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Protobuf.Contracts;
 using Cairn.Caching.Protobuf.Serialization;
 using Cairn.Caching.Serialization;

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Caching.Stores;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;

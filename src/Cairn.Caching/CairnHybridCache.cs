@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Diagnostics.Metrics;
 using Cairn.Caching.Levels;
 using Cairn.Caching.Operations;

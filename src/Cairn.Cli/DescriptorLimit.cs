@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Cli;
 
 // Checks how many files the process may have open. Each assembly takes two descriptors. With a small limit, the runtime can load some

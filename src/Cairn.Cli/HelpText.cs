@@ -1,8 +1,4 @@
-using System.CommandLine;
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 

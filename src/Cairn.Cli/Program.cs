@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Cli.Output;
-
 namespace Cairn.Cli;
 
 internal static class Program

@@ -1,7 +1,4 @@
-using System.CommandLine;
 using System.CommandLine.Completions;
-using System.Globalization;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli;
 

@@ -1,8 +1,5 @@
-using System.CommandLine;
 using System.CommandLine.Parsing;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
-using Cairn.Cli.Output;
 using Cairn.Cli.Serving;
 
 namespace Cairn.Cli;

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.FileStore.Format;
 
 namespace Cairn.FileStore;

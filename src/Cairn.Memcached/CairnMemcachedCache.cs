@@ -1,9 +1,6 @@
-using System.Buffers;
-using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Net;
 using System.Security.Cryptography;
-using System.Text;
 using Cairn.Caching;
 using Cairn.Clients.Caches;
 using Cairn.Clients.Nodes;

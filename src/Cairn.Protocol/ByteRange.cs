@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol;
 
 /// <summary>The position of a part of a message in the input that it was read from.</summary>

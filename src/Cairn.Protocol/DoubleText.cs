@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Text;
-
 namespace Cairn.Protocol;
 
 /// <summary>Reads and writes floating-point numbers as text, in the form of RESP3 doubles.</summary>

@@ -1,8 +1,3 @@
-using System.Diagnostics;
-using System.Globalization;
-using System.Numerics;
-using System.Text;
-
 namespace Cairn.Protocol;
 
 // A finite number is Mantissa x 2^Exponent. The mantissa's highest bit is set unless the number is below the normal range; 0 has the

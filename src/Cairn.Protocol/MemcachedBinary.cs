@@ -2,9 +2,6 @@
 //
 //   0 magic | 1 opcode | 2-3 key length | 4 extras length | 5 data type | 6-7 status | 8-11 length of all that follows | 12-15 opaque
 //   16-23 version
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol;
 
 /// <summary>Reads requests and writes replies of memcached's binary protocol.</summary>

@@ -1,5 +1,3 @@
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
 using Cairn.Protocol.Memcached;
 
 namespace Cairn.Protocol;

@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using Cairn.Protocol.Memcached;
 
 namespace Cairn.Protocol;

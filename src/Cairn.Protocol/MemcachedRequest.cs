@@ -1,6 +1,4 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Runtime.InteropServices;
 
 namespace Cairn.Protocol;
 

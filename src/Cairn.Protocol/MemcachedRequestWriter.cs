@@ -1,6 +1,4 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Protocol.Memcached;
 using Cairn.Protocol.Text;
 

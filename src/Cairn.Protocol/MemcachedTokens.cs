@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol;
 
 /// <summary>Enumerates the words of a command line, such as the keys of a <c>get</c>. Spaces separate the words.</summary>

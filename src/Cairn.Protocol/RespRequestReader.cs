@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using Cairn.Protocol.Resp;
 
 namespace Cairn.Protocol;

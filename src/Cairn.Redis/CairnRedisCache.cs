@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using Cairn.Caching;
 using Cairn.Clients.Caches;
 using Cairn.Redis.Access;

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Clients.Nodes;
 
 namespace Cairn.Redis;

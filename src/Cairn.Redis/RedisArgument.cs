@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Runtime.InteropServices;
-using System.Text;
 using Cairn.Protocol;
 
 namespace Cairn.Redis;

@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Protocol;

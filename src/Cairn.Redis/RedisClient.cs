@@ -1,5 +1,4 @@
 using System.Net;
-using System.Runtime.CompilerServices;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Redis.Cluster;

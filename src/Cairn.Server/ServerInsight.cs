@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Diagnostics.Metrics;
 using Cairn.Server.Exposition;
 using Cairn.Server.Hosting;

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn;
 
 /// <summary>A key: 1 to 65,536 bytes, or text that is stored as UTF-8.</summary>

@@ -1,13 +1,8 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-using System.Text;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn;
 

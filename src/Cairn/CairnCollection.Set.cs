@@ -1,13 +1,8 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Globalization;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Indexing;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,8 +1,6 @@
-using System.Runtime.CompilerServices;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,7 +1,6 @@
 using Cairn.Collections;
 using Cairn.Encryption;
 using Cairn.Engine;
-using Cairn.Storage;
 using Cairn.Analysis;
 
 namespace Cairn;

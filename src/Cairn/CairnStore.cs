@@ -4,7 +4,6 @@ using Cairn.Invalidation;
 using Cairn.Opening;
 using Cairn.Platform;
 using Cairn.Snapshots;
-using Cairn.Storage;
 
 namespace Cairn;
 

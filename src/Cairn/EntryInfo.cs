@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn;
 
 /// <summary>The information about an entry without its key and value.</summary>

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn;
 
 /// <summary>An entry and its size.</summary>

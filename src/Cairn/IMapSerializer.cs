@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn;
 
 /// <summary>Converts keys or values of a map to bytes and back. Use it if the built-in formats are not suitable.</summary>

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn;
 
 /// <summary>Chooses keys by their beginning or by a pattern.</summary>

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn;
 
 // The types of the keys and values of a store's maps. They are recorded when a map is created, so that no program reads text as numbers. Two collections of

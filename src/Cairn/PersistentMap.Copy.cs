@@ -1,9 +1,6 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Maps;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn;
 
 // Reports of values that left the map.

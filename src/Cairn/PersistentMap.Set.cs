@@ -1,8 +1,5 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Cairn.Keys;
 using Cairn.Maps;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,11 +1,8 @@
 using System.Collections;
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Maps;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn;
 

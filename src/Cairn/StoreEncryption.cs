@@ -1,7 +1,5 @@
 using System.Security.Cryptography;
-using System.Text;
 using Cairn.Encryption;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,6 +1,5 @@
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn;
 

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Buffers.Binary;
-using System.Text;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.AspNetCore.HybridOutput;

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Caching.AspNetCore.Tagging;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Http.Features;

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Buffers.Binary;
-using System.Text;
 using Cairn.Caching.AspNetCore.Tagging;
 
 namespace Cairn.Caching.AspNetCore.Responses;

@@ -1,5 +1,3 @@
-using System.Buffers.Binary;
-
 namespace Cairn.Caching.AspNetCore.Tagging;
 
 /// <summary>The number of evictions by tag in all processes, since the count began under a random name.</summary>

@@ -1,5 +1,3 @@
-using System.Buffers.Binary;
-
 namespace Cairn.Caching.AspNetCore.Tagging;
 
 // The tags of responses, in a separate collection that all processes share.

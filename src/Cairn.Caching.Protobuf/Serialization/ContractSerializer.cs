@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Protobuf.Contracts;
 using Cairn.Caching.Serialization;
 using Microsoft.Extensions.Caching.Hybrid;

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Google.Protobuf;
 using Microsoft.Extensions.Caching.Hybrid;
 

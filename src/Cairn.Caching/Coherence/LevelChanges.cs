@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Caching.Coherence;
 
 /// <summary>The changes that a second level reports. Without a second level there are none, and nothing is called.</summary>

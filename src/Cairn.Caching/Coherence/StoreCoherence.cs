@@ -1,6 +1,3 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Engine;
 using Cairn.Invalidation;
 using Cairn.Storage;

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Caching.Serialization;
 using Microsoft.Extensions.Caching.Distributed;
 

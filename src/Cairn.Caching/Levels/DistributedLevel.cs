@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Records;
 using Cairn.Caching.Tagging;

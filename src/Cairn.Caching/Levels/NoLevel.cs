@@ -1,4 +1,3 @@
-using System.Buffers;
 using System.Collections.Concurrent;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Records;

@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
-
 namespace Cairn.Caching.Levels;
 
 // Decides whether external code may run on the caller's thread. A call on another thread can be abandoned even if the code blocks, but costs

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching.Levels;

@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Stores;

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Records;
 using Cairn.Caching.Timing;

@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Caching.Local;
 
 // The place of a hash: its highest bits choose the shard, and the 32 bits below them the bucket, in order. So neighbouring hashes are

@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Caching.Local;
 
 /// <summary>The hashes from <paramref name="First"/> to <paramref name="Last"/>, both included.</summary>

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Caching.Local;
 
 /// <summary>The limits and the present contents of the whole first level. All shards share it.</summary>

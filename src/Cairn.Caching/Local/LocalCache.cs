@@ -1,5 +1,3 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
 using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Local;

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Caching.Local;
 
 /// <summary>The contents and the counts of the first level.</summary>

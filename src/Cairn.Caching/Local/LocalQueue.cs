@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using System.Numerics;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Caching.Local;
 
 // Entries in order of arrival, in a ring of references. Guarded by the shard's lock.

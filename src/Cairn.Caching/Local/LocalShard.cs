@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Local;
@@ -475,7 +473,6 @@ internal sealed class LocalShard
             _uncountedBytes = 0;
         }
     }
-
 
     /// <summary>Returns the link of the chain that leads to an entry, which must be present.</summary>
     private ref LocalEntry? LinkTo(LocalEntry entry)

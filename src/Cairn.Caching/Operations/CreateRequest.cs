@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Policies;
 

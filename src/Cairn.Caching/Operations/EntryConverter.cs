@@ -1,5 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Levels;
 using Cairn.Caching.Local;

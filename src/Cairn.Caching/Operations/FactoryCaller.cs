@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Policies;
 using Cairn.Caching.Telemetry;

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Local;
 using Cairn.Caching.Policies;

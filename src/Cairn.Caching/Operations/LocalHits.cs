@@ -1,5 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Local;
 using Cairn.Caching.Tagging;

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Flights;
 using Cairn.Caching.Levels;
 using Cairn.Caching.Local;

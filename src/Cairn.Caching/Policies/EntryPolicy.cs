@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Caching.Timing;
 using Microsoft.Extensions.Caching.Hybrid;
 

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Text;
-
 namespace Cairn.Caching.Policies;
 
 /// <summary>Decides which keys are cached: the same as in Microsoft's implementation.</summary>

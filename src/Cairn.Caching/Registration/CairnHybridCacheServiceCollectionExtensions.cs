@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching;
 using Cairn.Caching.Registration;
 using Cairn.Caching.Stores;

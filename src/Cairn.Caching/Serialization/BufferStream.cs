@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn.Caching.Serialization;
 
 /// <summary>A stream that writes to a buffer, for serializers that support only streams.</summary>

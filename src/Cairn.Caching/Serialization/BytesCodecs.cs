@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn.Caching.Serialization;
 
 /// <summary>The codec of byte arrays, which are written unchanged.</summary>

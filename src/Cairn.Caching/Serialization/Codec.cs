@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn.Caching.Serialization;
 
 // Converts values of one type to bytes and back. There is one codec for each type and cache. Safe from any thread.

@@ -1,8 +1,5 @@
-using System.Buffers;
 using System.Data;
-using System.Diagnostics.CodeAnalysis;
 using System.Reflection;
-using System.Runtime.CompilerServices;
 using System.Runtime.Serialization;
 using System.Xml.Serialization;
 using Microsoft.Extensions.Caching.Hybrid;

@@ -1,6 +1,4 @@
-using System.Buffers;
 using System.IO.Compression;
-using System.Numerics;
 
 namespace Cairn.Caching.Serialization;
 

@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using System.Diagnostics;
-using System.Text;
 using Cairn.Caching.Hashing;
 using Cairn.Caching.Tagging;
 

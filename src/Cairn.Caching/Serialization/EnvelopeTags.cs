@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using System.Text;
-
 namespace Cairn.Caching.Serialization;
 
 /// <summary>The tags and stamps in an envelope that was read, without allocated objects. Checked when the envelope was read.</summary>

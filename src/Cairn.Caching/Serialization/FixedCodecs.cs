@@ -1,8 +1,3 @@
-using System.Buffers;
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
-using System.Text;
-
 namespace Cairn.Caching.Serialization;
 
 // The codecs of the framework's small immutable values: numbers, times, Guid and enumerations, also as nullable types. They need no

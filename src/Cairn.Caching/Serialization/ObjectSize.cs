@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Caching.Serialization;
 
 // Computes bytes on the heap, by the object layout of the 64-bit runtime:

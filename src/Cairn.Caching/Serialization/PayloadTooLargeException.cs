@@ -1,5 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
-
 namespace Cairn.Caching.Serialization;
 
 /// <summary>Ends the serialization of a value that exceeds the limit. It reaches no caller of the cache.</summary>

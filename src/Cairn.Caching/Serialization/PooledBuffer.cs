@@ -1,7 +1,3 @@
-using System.Buffers;
-using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
-
 namespace Cairn.Caching.Serialization;
 
 // A buffer from the shared pool that is written sequentially, and whose written part can be changed afterwards. Spans and memory of it are

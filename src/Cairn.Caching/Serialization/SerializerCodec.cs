@@ -1,4 +1,3 @@
-using System.Buffers;
 using Microsoft.Extensions.Caching.Hybrid;
 
 namespace Cairn.Caching.Serialization;

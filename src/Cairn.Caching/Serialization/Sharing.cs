@@ -1,6 +1,5 @@
 using System.ComponentModel;
 using System.Reflection;
-using System.Runtime.CompilerServices;
 
 namespace Cairn.Caching.Serialization;
 

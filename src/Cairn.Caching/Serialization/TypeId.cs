@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Text;
 using Cairn.Caching.Hashing;
 
 namespace Cairn.Caching.Serialization;

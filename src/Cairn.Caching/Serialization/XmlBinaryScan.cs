@@ -1,4 +1,3 @@
-using System.Buffers.Binary;
 using System.Xml;
 
 namespace Cairn.Caching.Serialization;

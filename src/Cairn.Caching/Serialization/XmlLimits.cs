@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using System.Xml;
 
 namespace Cairn.Caching.Serialization;

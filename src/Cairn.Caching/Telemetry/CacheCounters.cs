@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Caching.Telemetry;
 
 /// <summary>The events that a cache counts. Most are published as metrics and in <see cref="CairnCacheStatistics"/>.</summary>

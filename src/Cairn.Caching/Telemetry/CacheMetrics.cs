@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using Cairn.Caching.Tagging;
 using Cairn.Eviction.Dueling;

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Caching.Timing;
 
 /// <summary>Reads a millisecond clock that never goes back, for the first level, and the time of day, for stored entries.</summary>

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Globalization;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>Parses sizes such as 268435456, 256MiB, 1.5GiB and 10MB.</summary>

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Globalization;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>Parses durations such as 90s, 5m, 1h30m, 2d and 500ms.</summary>

@@ -1,5 +1,3 @@
-using System.CommandLine;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>The options of set and touch for the expiration of an entry.</summary>

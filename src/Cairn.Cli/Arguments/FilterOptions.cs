@@ -1,5 +1,3 @@
-using System.CommandLine;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>The options that select keys, for commands that list them.</summary>

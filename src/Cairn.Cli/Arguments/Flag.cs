@@ -1,5 +1,3 @@
-using System.CommandLine;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>An option without a value. The word after it is not part of it, because it may be a key named "true".</summary>

@@ -1,5 +1,3 @@
-using System.CommandLine;
-using Cairn.Cli.Output;
 using Cairn.Opening;
 
 namespace Cairn.Cli.Arguments;

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>Parses keys and values from the command line.</summary>

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>Parses times in the form of ISO 8601. The offset from UTC is required.</summary>

@@ -1,4 +1,3 @@
-using System.CommandLine;
 using Cairn.Cli.Clients;
 
 namespace Cairn.Cli.Arguments;

@@ -1,5 +1,3 @@
-using System.CommandLine;
-
 namespace Cairn.Cli.Arguments;
 
 /// <summary>The options that have the same meaning in all commands. Each invocation has its own instance.</summary>

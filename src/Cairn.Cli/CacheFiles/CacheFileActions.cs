@@ -1,7 +1,4 @@
-using System.Text;
 using System.Text.Json;
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 

@@ -1,5 +1,3 @@
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;

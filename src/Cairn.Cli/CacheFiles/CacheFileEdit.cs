@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;

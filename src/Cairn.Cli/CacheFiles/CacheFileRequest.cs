@@ -1,4 +1,3 @@
-using Cairn.Cli.Arguments;
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
 

@@ -1,8 +1,5 @@
-using System.Buffers.Binary;
 using System.IO.Compression;
-using System.Text;
 using System.Text.Json;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Clients;
 

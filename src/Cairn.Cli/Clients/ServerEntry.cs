@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;

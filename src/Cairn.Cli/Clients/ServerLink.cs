@@ -3,7 +3,6 @@ using System.Net;
 using System.Net.Security;
 using System.Net.Sockets;
 using System.Security.Authentication;
-using System.Text;
 using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;

@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Text;
 using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;

@@ -5,7 +5,6 @@
 //   Attached --Detach--> Detached
 using System.Net.Sockets;
 using System.Threading.Tasks.Sources;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Clients;
 

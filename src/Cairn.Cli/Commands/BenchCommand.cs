@@ -1,10 +1,6 @@
-using System.CommandLine;
-using System.Globalization;
 using System.Net.Sockets;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Load;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Commands;
 

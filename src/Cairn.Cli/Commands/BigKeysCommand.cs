@@ -1,8 +1,5 @@
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Entries;
-using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
 namespace Cairn.Cli.Commands;

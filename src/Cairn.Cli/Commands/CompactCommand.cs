@@ -1,6 +1,3 @@
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
-
 namespace Cairn.Cli.Commands;
 
 internal sealed class CompactCommand : ToolCommand

@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Cairn.Cli.Arguments;
-
 namespace Cairn.Cli.Commands;
 
 // The scripts ask the tool for suggestions (Suggestions), so they do not change when commands and options do.

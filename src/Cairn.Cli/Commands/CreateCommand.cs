@@ -1,6 +1,3 @@
-using System.Globalization;
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
 namespace Cairn.Cli.Commands;

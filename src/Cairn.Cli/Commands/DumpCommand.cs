@@ -1,4 +1,3 @@
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Entries;
 
 namespace Cairn.Cli.Commands;

@@ -1,5 +1,3 @@
-using System.CommandLine;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.CacheFiles;
 using Cairn.FileStore;
 

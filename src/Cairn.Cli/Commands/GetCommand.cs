@@ -1,10 +1,5 @@
-using System.Buffers;
-using System.CommandLine;
-using System.Text;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
 using Cairn.Cli.Entries;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Commands;
 

@@ -1,7 +1,4 @@
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Entries;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Commands;
 

@@ -1,9 +1,5 @@
-using System.CommandLine;
 using System.ComponentModel;
-using System.Diagnostics;
 using System.Net;
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
 

@@ -1,7 +1,3 @@
-using System.CommandLine;
-using Cairn.Cli.Arguments;
-using Cairn.Cli.Output;
-
 namespace Cairn.Cli.Commands;
 
 internal sealed class RestoreCommand : ToolCommand

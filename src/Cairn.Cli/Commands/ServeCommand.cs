@@ -1,9 +1,5 @@
-using System.CommandLine;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
 using Cairn.Server;

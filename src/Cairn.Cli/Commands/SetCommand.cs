@@ -1,9 +1,4 @@
-using System.CommandLine;
-using System.Globalization;
-using System.Text;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Entries;
-using Cairn.Cli.Output;
 using Cairn.Collections;
 using Cairn.Storage;
 

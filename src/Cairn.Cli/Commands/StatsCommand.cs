@@ -1,6 +1,4 @@
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
-using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
 namespace Cairn.Cli.Commands;

@@ -1,6 +1,3 @@
-using System.CommandLine;
-using Cairn.Cli.Arguments;
-
 namespace Cairn.Cli.Commands;
 
 /// <summary>An example in the help of a command.</summary>

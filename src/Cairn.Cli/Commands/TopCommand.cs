@@ -1,7 +1,4 @@
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
-using Cairn.Cli.Output;
 using Cairn.Cli.Reports;
 
 namespace Cairn.Cli.Commands;

@@ -1,7 +1,4 @@
-using System.CommandLine;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Clients;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Commands;
 

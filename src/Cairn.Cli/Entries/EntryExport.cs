@@ -1,6 +1,4 @@
-using System.Buffers;
 using System.Text.Json;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Entries;
 

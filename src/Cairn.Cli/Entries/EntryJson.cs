@@ -1,6 +1,5 @@
 using System.Text.Json;
 using System.Text.Unicode;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Entries;
 

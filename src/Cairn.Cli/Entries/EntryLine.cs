@@ -1,9 +1,5 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Globalization;
-using System.Text;
 using System.Text.Json;
-using Cairn.Cli.Arguments;
 
 namespace Cairn.Cli.Entries;
 

@@ -12,7 +12,6 @@
 // In a closed loop, a connection sends its whole pipeline at once and waits for all replies before it sends again. In an open loop, at a
 // given rate, the worker reports when the next request is due. Its latency counts from that time even if it is sent later. So a server that
 // stalls is charged for all requests that had to wait. Ignoring them is known as coordinated omission.
-using System.Numerics;
 using Cairn.Cli.Clients;
 using Cairn.Protocol;
 using Cairn.Server.Metrics;

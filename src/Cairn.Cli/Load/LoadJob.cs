@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Cairn.Cli.Load;
 
 /// <summary>A part of the load that all workers share, with the number of remaining requests and their rate.</summary>

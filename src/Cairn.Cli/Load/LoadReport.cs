@@ -1,6 +1,4 @@
-using System.Globalization;
 using System.Text.Json;
-using Cairn.Cli.Output;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Cli.Load;

@@ -1,9 +1,7 @@
 // A load from beginning to end: connect, load the keys, warm up, measure, remove the keys. Workers send the requests. This thread watches
 // them, shows the progress, and replaces lost connections.
 using System.Collections.Concurrent;
-using System.Globalization;
 using Cairn.Cli.Clients;
-using Cairn.Cli.Output;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Cli.Load;

@@ -1,5 +1,3 @@
-using System.Buffers.Binary;
-
 namespace Cairn.Cli.Load;
 
 // Generates the value of each key. Its length and content follow from the key's number, so a reply can be checked without storing sent

@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Text;
 using Cairn.Cli.Clients;
 using Cairn.Protocol;
 

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Cli.Load;
 
 /// <summary>Counts the errors in replies by their text. Safe from any thread.</summary>

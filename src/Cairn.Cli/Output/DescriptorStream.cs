@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Cli.Output;
 
 // Writes to standard output or standard error with write(2). A failure on standard error is ignored, because the exit code is more

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Messages;
 
 namespace Cairn.Cli.Output;

@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Text;
-
 namespace Cairn.Cli.Output;
 
 // Formats keys for people. Keys are arbitrary bytes, and a terminal would execute control characters in them.

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Cli.Output;
 
 /// <summary>A stream that decodes UTF-8 and writes it to a text writer, for JSON on standard error.</summary>

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Text;
-
 namespace Cairn.Cli.Output;
 
 /// <summary>Buffers output for standard output or a file, so that writes are large.</summary>

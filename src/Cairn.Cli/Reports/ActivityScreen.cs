@@ -1,5 +1,3 @@
-using System.Globalization;
-using Cairn.Cli.Output;
 using Spectre.Console;
 
 namespace Cairn.Cli.Reports;

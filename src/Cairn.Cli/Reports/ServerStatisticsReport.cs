@@ -1,6 +1,4 @@
-using System.Globalization;
 using Cairn.Cli.Clients;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Reports;
 

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Cairn.Cli.Output;
 
 namespace Cairn.Cli.Reports;
 

@@ -1,8 +1,4 @@
-using System.Diagnostics;
-using System.Globalization;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
-using System.Text;
 
 namespace Cairn.Cli.Serving;
 

@@ -1,6 +1,3 @@
-using System.CommandLine;
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Server;
 
 namespace Cairn.Cli.Serving;

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Cairn.Cli.Arguments;
 using Cairn.Cli.Commands;
 using Cairn.Server;
 

@@ -1,4 +1,3 @@
-using System.CommandLine;
 using Cairn.Server;
 
 namespace Cairn.Cli.Serving;

@@ -1,5 +1,3 @@
-using System.Globalization;
-using Cairn.Cli.Arguments;
 using Cairn.Server;
 
 namespace Cairn.Cli.Serving;

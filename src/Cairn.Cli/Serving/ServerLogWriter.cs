@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Server;
 using Microsoft.Extensions.Logging;
 

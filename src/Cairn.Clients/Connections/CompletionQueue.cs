@@ -6,7 +6,6 @@
 //       timer. Then another thread of the pool takes over.
 //   I2  Continuations of a busy connection spread over the processors: a thread that has drained for longer than s_fairShare requests help.
 using System.Collections.Concurrent;
-using System.Diagnostics;
 
 namespace Cairn.Clients.Connections;
 

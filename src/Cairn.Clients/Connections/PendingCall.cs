@@ -9,9 +9,6 @@
 //       the reply is received or the connection ends. It returns to the pool with the last reference, so a late reply never reaches
 //       another caller.
 //   I3  The thread that decides holds a reference until Finish has returned.
-using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
-
 namespace Cairn.Clients.Connections;
 
 [SuppressMessage("Design", "CA1001:Types that own disposable fields should be disposable", Justification = "The registration ends when the outcome is taken.")]

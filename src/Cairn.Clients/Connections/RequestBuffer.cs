@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn.Clients.Connections;
 
 /// <summary>A growing buffer of consecutive requests, in one array from the shared pool.</summary>

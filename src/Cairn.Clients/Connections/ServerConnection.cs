@@ -11,10 +11,6 @@
 //       have one, because the length of their requests is unknown. Every operation that makes room or frees a place wakes the next waiters.
 //
 //   Open --Close--> Closed
-using System.Buffers;
-using System.Diagnostics;
-using System.Globalization;
-using System.Runtime.CompilerServices;
 using Cairn.Protocol;
 
 namespace Cairn.Clients.Connections;

@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Caching.Registration;
 using Cairn.Dashboard.AspNetCore.Showing;
 using Cairn.Dashboard.Pages.Web;

@@ -5,7 +5,6 @@
 //   I2  A session ends IdleTime after its last use, LifeTime after its beginning, or when its user logs out.
 using System.Buffers.Text;
 using System.Security.Cryptography;
-using System.Text;
 
 namespace Cairn.Dashboard.Pages.Access;
 

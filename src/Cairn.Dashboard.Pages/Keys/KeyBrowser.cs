@@ -1,8 +1,4 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Diagnostics;
-using System.Globalization;
-using System.Text;
 using System.Text.Json;
 using Cairn.Dashboard.Pages.Access;
 

@@ -4,8 +4,6 @@
 //                              ->  api: from another site?  ->  which user?  ->  a change: with the token of our page?  ->  user's rights
 //
 //   I1  A mistake of the client is answered with 400 and the reason, and is not logged. Only a defect of this code is a 500.
-using System.Globalization;
-using System.Text;
 using System.Text.Json;
 using System.Text.Unicode;
 using Cairn.Dashboard.Pages.Access;

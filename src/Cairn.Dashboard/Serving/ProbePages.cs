@@ -1,5 +1,4 @@
 using System.Net.Mime;
-using System.Text;
 using Cairn.Server;
 using Cairn.Server.Logging;
 using Microsoft.AspNetCore.Builder;

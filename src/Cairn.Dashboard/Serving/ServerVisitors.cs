@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Dashboard.Pages.Access;
 using Cairn.Server;
 using Cairn.Server.Resp.Security;

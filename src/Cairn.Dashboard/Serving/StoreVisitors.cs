@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using System.Text;
 using Cairn.Dashboard.Pages.Access;
 using Microsoft.AspNetCore.Http;
 

@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Engine;

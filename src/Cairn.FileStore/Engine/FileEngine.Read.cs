@@ -1,4 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;

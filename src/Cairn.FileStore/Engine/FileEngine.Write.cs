@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Globalization;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;

@@ -11,8 +11,6 @@
 //
 // Reads take no lock. A reader that finds a newer generation brings the table up to date under the gate. Writers take turns first within the
 // process (_writers), then among processes (the channel). They hold the gate while they change the table.
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;

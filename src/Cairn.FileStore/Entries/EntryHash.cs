@@ -2,10 +2,6 @@
 // cannot choose keys that collide.
 //
 // Based on the mixing function of Wang Yi, "wyhash" (public domain): multiply to 128 bits and fold the halves.
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-
 namespace Cairn.FileStore.Entries;
 
 internal static class EntryHash

@@ -12,10 +12,6 @@
 //
 // A reader takes the array once per search. With an older array it searches an earlier state of the table. This is consistent: a change is
 // acknowledged only after the newer array is in place, so the search counts as having happened before that change.
-using System.Diagnostics;
-using System.Numerics;
-using System.Runtime.CompilerServices;
-
 namespace Cairn.FileStore.Entries;
 
 internal sealed class EntryTable

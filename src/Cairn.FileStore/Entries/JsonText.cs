@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.FileStore.Entries;
 
 /// <summary>A value that is stored as JSON in the file: an object, an array, a number or a literal.</summary>

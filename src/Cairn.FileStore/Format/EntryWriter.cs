@@ -1,7 +1,4 @@
-using System.Buffers;
 using System.Buffers.Text;
-using System.Globalization;
-using System.Text;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Format;

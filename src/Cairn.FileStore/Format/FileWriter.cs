@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.FileStore.Entries;
 
 namespace Cairn.FileStore.Format;

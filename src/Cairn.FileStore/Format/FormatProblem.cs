@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.FileStore.Format;
 
 /// <summary>An error in a text and its position. Lines and columns count from 1; columns are in characters.</summary>

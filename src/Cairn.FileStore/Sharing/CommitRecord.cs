@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.FileStore.Sharing;
 
 /// <summary>The state of the file after a complete change, as its writer records it in the side file.</summary>

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 

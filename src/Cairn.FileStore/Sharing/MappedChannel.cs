@@ -22,9 +22,7 @@
 //       written to the cache file by comparing the file with the record.
 //
 // A file of zeros is a valid state: no generation, no record, ticket 0.
-using System.Diagnostics;
 using System.Security.Cryptography;
-using System.Text;
 using Cairn.Platform;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;

@@ -1,9 +1,5 @@
-using System.Buffers.Binary;
-using System.Diagnostics.CodeAnalysis;
-using System.Globalization;
 using System.Net;
 using System.Security.Cryptography;
-using System.Text;
 
 namespace Cairn.Memcached.Ring;
 

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Protocol;
 
 namespace Cairn.Memcached.Servers;

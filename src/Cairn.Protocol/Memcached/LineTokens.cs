@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol.Memcached;
 
 // Splits a command line into words. As in memcached, it finds at most 23 words and ignores the text after them.

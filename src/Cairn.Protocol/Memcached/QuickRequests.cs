@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol.Memcached;
 
 // Reads the requests of nearly all traffic in the form that clients write: words separated by one space, and numbers of plain digits. It

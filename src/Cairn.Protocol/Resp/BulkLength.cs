@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol.Resp;
 
 // Reads the decimal length after a type byte, with its line end.

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Protocol.Resp;
 
 // One element without its children: the type byte, the line and, for strings with a length, their bytes. TryRead checks lengths, numbers

@@ -1,8 +1,3 @@
-using System.Buffers;
-using System.Buffers.Binary;
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Protocol.Text;
 
 // The output of a writer: a span from the caller, or successive spans of a buffer writer. The window advances the buffer writer only when a

@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Globalization;
-using System.Runtime.CompilerServices;
 using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;

@@ -10,7 +10,6 @@
 //       the state Proven the proofs go over a channel that only this process subscribes to.
 //   I4  The queue is read under a lock (_drain), by the handler of the channel and before each heartbeat. So no change is between the queue and
 //       the receivers when a heartbeat is reported.
-using System.Buffers.Binary;
 using System.Net;
 using Cairn.Redis.Cluster;
 using Cairn.Redis.Invalidation;

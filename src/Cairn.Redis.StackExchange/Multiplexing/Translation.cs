@@ -1,4 +1,3 @@
-using System.Text;
 using StackExchange.Redis;
 
 namespace Cairn.Redis.StackExchange.Multiplexing;

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
 

@@ -1,6 +1,4 @@
-using System.Diagnostics.CodeAnalysis;
 using System.Security.Cryptography;
-using System.Text;
 
 namespace Cairn.Redis.Access;
 

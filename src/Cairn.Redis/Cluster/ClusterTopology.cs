@@ -3,7 +3,6 @@
 //   I1  A slot names a node that some node reported as serving it. The map may be out of date: then that node replies with MOVED or cannot
 //       be reached, and the caller reads the map again.
 //   I2  A node that no slot names is closed only after the slots were replaced, so that callers find the new node.
-using System.Globalization;
 using System.Net;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Redis.Cluster;
 
 /// <summary>

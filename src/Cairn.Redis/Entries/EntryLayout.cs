@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Text;
 using Cairn.Protocol;
 using Cairn.Redis.Cluster;
 using Cairn.Redis.Resp;

@@ -7,7 +7,6 @@
 //   I3  Receivers are called one at a time (_tell), and never after their subscription has ended.
 //   I4  Changes made through this cache itself are not reported. The server leaves out the changes of the tracked connection (NOLOOP),
 //       and messages name their sender.
-using System.Text;
 using Cairn.Caching;
 
 namespace Cairn.Redis.Invalidation;

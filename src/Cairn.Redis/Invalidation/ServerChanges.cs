@@ -2,7 +2,6 @@
 //
 //   I1  A server that joins or leaves makes the state LiveAfterGap: its keys may have changed unheard.
 //   I2  A watch that reports missed changes does so even if another watch fails (_hasMissed).
-using System.Text;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Protocol;

@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Protocol;
 
 namespace Cairn.Redis.Resp;

@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Clients.Connections;
 using Cairn.Protocol;
 

@@ -3,8 +3,6 @@
 //
 //   I1  A block's bytes never move.
 //   I2  A block is freed once: by its pool, or by the finalizer if its user lost it.
-using System.Buffers;
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 
 namespace Cairn.Server.Buffers;

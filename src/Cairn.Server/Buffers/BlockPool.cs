@@ -4,9 +4,6 @@
 //   I1  A block is in one place: free in the pool, or with its user.
 //   I2  The account counts a block from its allocation until it is freed, used or not.
 //   I3  Free blocks take at most KeptBytes. A block that stayed free from one trim to the next is freed.
-using System.Diagnostics;
-using System.Numerics;
-
 namespace Cairn.Server.Buffers;
 
 internal sealed class BlockPool

@@ -10,8 +10,6 @@
 //
 // Output that a client does not read at once is moved to blocks of its own (OutputBuffer.MoveToOwnBlocks). Otherwise, a few bytes for a
 // slow reader would hold the whole block.
-using System.Diagnostics;
-
 namespace Cairn.Server.Buffers;
 
 internal sealed class OutputArena

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using Cairn.Server.Platform;
 
 namespace Cairn.Server.Buffers;

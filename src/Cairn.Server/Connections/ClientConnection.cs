@@ -9,7 +9,6 @@
 //   I2  Output blocks live until the channel is closed, because the kernel may still read them.
 //   I3  Requests are executed only in the state Open. Input that arrives later is discarded.
 using System.Net;
-using System.Runtime.CompilerServices;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;

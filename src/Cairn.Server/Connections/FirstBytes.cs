@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Server.Connections;
 
 /// <summary>The protocol that the first bytes of a request belong to.</summary>

@@ -1,7 +1,6 @@
 // The engine: listeners, workers, and the connections between them. The first worker accepts for all workers. Each connection goes to the
 // worker with the fewest connections, and stays there.
 using System.Collections.Concurrent;
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Messages;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;

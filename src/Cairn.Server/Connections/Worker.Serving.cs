@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Server.Buffers;
 using Cairn.Server.Logging;
 using Cairn.Server.Metrics;

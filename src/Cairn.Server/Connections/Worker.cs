@@ -17,8 +17,6 @@
 //   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So no long
 //       work waits without end, however many short requests arrive.
 using System.Collections.Concurrent;
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Cairn.Server.Connections;
 using Cairn.Server.Memcached;
 using Cairn.Server.Metrics;

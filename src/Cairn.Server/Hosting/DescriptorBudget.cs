@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Server.Logging;
 using Cairn.Server.Platform;
 using Microsoft.Extensions.Logging;

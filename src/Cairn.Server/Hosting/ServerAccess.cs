@@ -1,4 +1,3 @@
-using System.Text;
 using Cairn.Server.Memcached;
 using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
@@ -17,7 +16,6 @@ internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
         .. (plan.Options.HttpNames ?? "").Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries),
         .. plan.Http.Where(address => address.UnixPath is null && address.Host != "*").Select(address => address.Host),
     ];
-
 
     /// <summary>Gets the user of a request without authentication; null if authentication is required.</summary>
     public RespUser? Anonymous

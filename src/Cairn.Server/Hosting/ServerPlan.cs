@@ -1,5 +1,4 @@
 using Cairn.Messages;
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 using Cairn.Server.Memcached;

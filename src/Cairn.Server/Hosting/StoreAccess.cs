@@ -1,4 +1,3 @@
-using System.Globalization;
 using Cairn.Messages;
 using Cairn.Opening;
 using Cairn.Server.Logging;

@@ -1,5 +1,4 @@
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using Cairn.Server.Platform;
 
 namespace Cairn.Server.Listening;

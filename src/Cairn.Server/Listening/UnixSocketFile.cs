@@ -8,7 +8,6 @@
 // This class uses system calls instead of the sockets of .NET, because these delete the file at the path.
 using System.Net.Sockets;
 using System.Runtime.Versioning;
-using System.Text;
 using Cairn.Platform;
 using Cairn.Platform.Linux;
 using Cairn.Server.Platform;

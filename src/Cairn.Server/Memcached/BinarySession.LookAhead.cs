@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Storage;
 

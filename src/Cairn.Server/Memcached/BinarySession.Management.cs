@@ -1,5 +1,3 @@
-using System.Text;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 

@@ -5,13 +5,8 @@
 //   I1  A request is consumed when its reply is complete. While a long value is being written, the request stays at the start of the
 //       input, and _longValue or _isResumed shows that its reply has begun.
 //   I2  The requests read ahead are those at the start of the input. Only Execute consumes input, and it discards unused ones.
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-using System.Text;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;

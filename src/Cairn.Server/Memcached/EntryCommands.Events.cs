@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Keys;
 using Cairn.Server.Notifications;
 using Cairn.Storage;

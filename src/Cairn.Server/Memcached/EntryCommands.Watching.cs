@@ -1,7 +1,4 @@
-using System.Globalization;
-using System.Runtime.CompilerServices;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Storage;
 

@@ -1,10 +1,6 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Protocol.Memcached;
 using Cairn.Server.Notifications;
 using Cairn.Storage;

@@ -1,6 +1,5 @@
 // The commands of memcached on the entries of the store, with their rules, limits, counts and events. The sessions of all protocols call
 // them. A session parses requests, writes replies and has the state of a connection; this type has none of that.
-using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;

@@ -1,6 +1,4 @@
-using System.Text;
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Memcached;

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Memcached;

@@ -1,6 +1,4 @@
-using System.Globalization;
 using System.Reflection;
-using System.Text;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;
 

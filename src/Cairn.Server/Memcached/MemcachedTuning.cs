@@ -1,7 +1,3 @@
-using System.Globalization;
-using System.Text;
-using Cairn.Protocol;
-
 namespace Cairn.Server.Memcached;
 
 // memcached's commands that tune its slabs, its LRU and its crawler. They are checked and answered as there, and stats settings shows

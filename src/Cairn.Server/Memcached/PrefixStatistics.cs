@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Server.Memcached;
 
 /// <summary>The counts of <c>stats detail</c> while it is on: operations by the part of the key before the first delimiter.</summary>

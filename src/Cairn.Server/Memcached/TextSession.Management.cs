@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Text;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Metrics;
 using Cairn.Storage;

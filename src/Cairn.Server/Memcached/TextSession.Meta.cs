@@ -1,9 +1,6 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Storage;
 

@@ -1,9 +1,5 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Protocol.Memcached;
 using Cairn.Server.Buffers;
 using Cairn.Storage;

@@ -5,10 +5,8 @@
 //   I1  A request whose reply is not complete is not consumed. It is at the start of the next input again, and _resumeAt is the
 //       position in the request that the reply has reached. So a long reply is written as the client reads it, without a copy.
 //   I2  A value is held (_longValue) only while it is being written, and is released when the connection ends.
-using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;

@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Text;
-
 namespace Cairn.Server.Memcached;
 
 /// <summary>The kinds of events that a client of <c>watch</c> can receive.</summary>

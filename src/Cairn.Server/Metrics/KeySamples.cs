@@ -9,7 +9,6 @@
 //       clients that use eight keys in turn.
 //   I3  A report lists a key only if it stands out from noise (ShareEstimate.I1), by the samples that are certain:
 //       Count - Inherited.
-using System.Runtime.InteropServices;
 using Cairn.Server.Exposition;
 
 namespace Cairn.Server.Metrics;

@@ -8,9 +8,6 @@
 //       Prometheus requires.
 //   I2  One thread records. Others may read at the same time, and see numbers that need not be consistent.
 //   I3  The size is constant: 8.3 KiB.
-using System.Numerics;
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Server.Metrics;
 
 /// <summary>A histogram of durations in nanoseconds. One thread records; any thread may read.</summary>

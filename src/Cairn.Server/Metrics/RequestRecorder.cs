@@ -11,8 +11,6 @@
 // had the replies of all connections that were served together. It includes waiting for earlier requests of the batch and for other
 // connections of the turn. It does not include the time in the kernel's own queues. Busy time is the worker's own, divided equally among
 // the requests of a batch. Its sum is the time that the worker has worked.
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Server.Exposition;
 
 namespace Cairn.Server.Metrics;

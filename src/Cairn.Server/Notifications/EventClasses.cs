@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Server.Notifications;
 
 /// <summary>The classes of keyspace events that are sent, and their form. Each value corresponds to a letter of Redis.</summary>

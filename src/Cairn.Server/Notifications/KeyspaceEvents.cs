@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using Cairn.Engine;
 using Cairn.Eviction;
 using Cairn.Keys;

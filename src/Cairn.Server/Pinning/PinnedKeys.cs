@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Text;
 using Cairn.Engine;
 using Cairn.Keys;
 using Cairn.Messages;

@@ -1,7 +1,6 @@
 // The system calls on sockets that the loops of Linux share, with the constants of x64 and arm64. Descriptors are plain numbers here.
 // Each belongs to one channel or listener, which closes it once. The calls are too frequent for reference-counted handles.
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 
 namespace Cairn.Server.Platform;

@@ -1,6 +1,4 @@
-using System.Buffers.Binary;
 using System.Net;
-using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Platform;
 

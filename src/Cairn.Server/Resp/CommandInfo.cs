@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp;
 
 /// <summary>Executes a command whose number of arguments has been checked, and writes one reply.</summary>

@@ -1,5 +1,3 @@
-using System.Buffers.Binary;
-using System.Runtime.CompilerServices;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp;

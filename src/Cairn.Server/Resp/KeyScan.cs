@@ -1,6 +1,4 @@
-using System.Buffers.Binary;
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Server.Pinning;
 using Cairn.Storage;
 

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Indexing;

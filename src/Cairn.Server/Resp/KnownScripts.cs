@@ -1,7 +1,5 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
-using System.Diagnostics.CodeAnalysis;
-using System.Runtime.InteropServices;
 
 namespace Cairn.Server.Resp;
 

@@ -1,4 +1,3 @@
-using System.Buffers;
 using Cairn.Server.Buffers;
 
 namespace Cairn.Server.Resp;

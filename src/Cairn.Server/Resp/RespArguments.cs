@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp;
 
 /// <summary>A request's arguments, in place in the input. Argument 0 is the command's name.</summary>

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Diagnostics.CodeAnalysis;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;

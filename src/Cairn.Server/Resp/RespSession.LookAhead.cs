@@ -1,5 +1,4 @@
 using Cairn.Indexing;
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;

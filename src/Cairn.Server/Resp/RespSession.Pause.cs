@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp;
 
 // CLIENT PAUSE. A request that must wait returns to those that were read ahead and is not consumed. When the pause ends, the connection

@@ -1,8 +1,6 @@
-using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Keys;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 

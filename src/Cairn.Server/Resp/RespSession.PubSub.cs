@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.PubSub;

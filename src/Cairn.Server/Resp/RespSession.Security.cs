@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Resp.Security;
 
 namespace Cairn.Server.Resp;

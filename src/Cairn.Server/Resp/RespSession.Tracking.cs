@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Resp.PubSub;
 using Cairn.Server.Resp.Tracking;
 

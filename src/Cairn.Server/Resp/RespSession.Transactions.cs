@@ -1,5 +1,4 @@
 using Cairn.Concurrency;
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.PubSub;
 

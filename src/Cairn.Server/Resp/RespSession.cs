@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Text;
-using Cairn.Protocol;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Metrics;

@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 
 namespace Cairn.Server.Resp;

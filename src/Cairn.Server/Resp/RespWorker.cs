@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.Hashes;
 using Cairn.Server.Resp.PubSub;

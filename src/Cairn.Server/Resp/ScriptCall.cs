@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp;
 
 /// <summary>Does natively what a known script does, and writes its reply. The partitions of all keys are held.</summary>

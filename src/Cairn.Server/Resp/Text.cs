@@ -1,7 +1,4 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Text;
 using Cairn.Keys;
-using Cairn.Protocol;
 
 namespace Cairn.Server.Resp;
 

@@ -5,9 +5,6 @@
 //   I1  An entry is in at most one slot: the one of its due time, or the last slot of the horizon if the due time is later.
 //   I2  An entry can be moved to an earlier time at any moment. A later time takes effect after the earlier one has passed.
 //   I3  Entries of a closed connection are removed, so a deadline alone keeps no object alive.
-using System.Diagnostics;
-using System.Numerics;
-
 namespace Cairn.Server.Timing;
 
 /// <summary>A connection's entry in the wheel.</summary>

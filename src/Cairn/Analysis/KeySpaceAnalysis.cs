@@ -1,5 +1,3 @@
-using System.Diagnostics;
-using System.Numerics;
 using Cairn.Engine;
 
 namespace Cairn.Analysis;

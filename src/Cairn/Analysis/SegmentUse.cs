@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn.Analysis;
 
 /// <summary>The use of a segment, according to its header.</summary>

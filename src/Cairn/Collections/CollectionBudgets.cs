@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn.Collections;
 
 /// <summary>Decides which collections exceed their budgets.</summary>

@@ -1,6 +1,3 @@
-using System.Text;
-using Cairn.Storage;
-
 namespace Cairn.Collections;
 
 // The named collections of a store: a table in the file that only grows. It is changed under the lock of partition 0.

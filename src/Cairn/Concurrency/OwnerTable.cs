@@ -1,7 +1,5 @@
-using System.Numerics;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Concurrency;
 

@@ -1,5 +1,3 @@
-using System.Numerics;
-
 namespace Cairn.Concurrency;
 
 /// <summary>The partitions that a thread holds or is about to hold. Can be reused after its release.</summary>

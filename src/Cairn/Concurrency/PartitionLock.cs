@@ -1,8 +1,5 @@
-using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Concurrency;
 

@@ -1,4 +1,3 @@
-using System.Numerics;
 using System.Security.Cryptography;
 using Cairn.Platform;
 

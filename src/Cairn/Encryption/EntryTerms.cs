@@ -1,6 +1,3 @@
-using System.Runtime.InteropServices;
-using Cairn.Storage;
-
 namespace Cairn.Encryption;
 
 /// <summary>The properties of an entry, in addition to key and value, that cannot be changed without the store's key.</summary>

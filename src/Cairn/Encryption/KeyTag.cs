@@ -1,7 +1,5 @@
-using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn.Encryption;
 

@@ -1,5 +1,4 @@
 using System.Security.Cryptography;
-using Cairn.Storage;
 
 namespace Cairn.Encryption;
 

@@ -1,8 +1,5 @@
-using System.Buffers.Binary;
-using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Encryption;
 

@@ -1,6 +1,4 @@
-using System.Runtime.InteropServices;
 using Cairn.Collections;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Engine;

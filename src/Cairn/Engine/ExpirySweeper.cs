@@ -1,6 +1,4 @@
-using System.Diagnostics;
 using Cairn.Eviction;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

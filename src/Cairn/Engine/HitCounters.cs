@@ -1,7 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-using Cairn.Storage;
-
 namespace Cairn.Engine;
 
 // Hits and misses of this process, counted without atomic operations. Each thread adds to one of sixteen stripes, chosen by its

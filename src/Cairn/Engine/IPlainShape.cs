@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Storage;
-
 namespace Cairn.Engine;
 
 /// <summary>The properties, besides key and value, that all entries of a collection share on the fast paths.</summary>

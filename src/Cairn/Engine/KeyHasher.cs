@@ -1,10 +1,7 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using System.Security.Cryptography;
 using System.Text.Unicode;
 using Cairn.Encryption;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

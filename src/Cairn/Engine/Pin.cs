@@ -1,7 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-using Cairn.Storage;
-
 namespace Cairn.Engine;
 
 /// <summary>The result of an attempt to pin a value.</summary>

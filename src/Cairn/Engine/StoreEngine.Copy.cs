@@ -1,6 +1,5 @@
 using Cairn.Concurrency;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

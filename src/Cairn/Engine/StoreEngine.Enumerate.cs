@@ -1,11 +1,7 @@
-using System.Buffers;
-using System.Numerics;
-using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Maps;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

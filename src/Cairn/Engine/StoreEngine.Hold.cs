@@ -1,5 +1,4 @@
 using Cairn.Concurrency;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -1,7 +1,6 @@
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -3,7 +3,6 @@ using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Messages;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -4,7 +4,6 @@ using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

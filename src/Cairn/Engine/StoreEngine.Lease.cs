@@ -1,9 +1,7 @@
-using System.Diagnostics;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Leasing;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

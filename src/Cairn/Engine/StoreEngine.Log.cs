@@ -1,9 +1,7 @@
-using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Engine;

@@ -1,11 +1,8 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
 using Cairn.Indexing;
 using Cairn.Invalidation;
 using Cairn.Keys;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -1,13 +1,9 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -1,7 +1,5 @@
-using System.Buffers;
 using Cairn.Indexing;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

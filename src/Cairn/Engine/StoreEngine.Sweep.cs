@@ -3,7 +3,6 @@ using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

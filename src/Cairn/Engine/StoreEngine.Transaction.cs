@@ -4,7 +4,6 @@ using Cairn.Keys;
 using Cairn.Messages;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Engine;

@@ -1,10 +1,8 @@
-using System.Runtime.CompilerServices;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Keys;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
@@ -9,7 +8,6 @@ using Cairn.Leasing;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Segments;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Engine;

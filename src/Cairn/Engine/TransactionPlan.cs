@@ -1,6 +1,5 @@
 using Cairn.Keys;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

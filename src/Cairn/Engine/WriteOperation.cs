@@ -1,7 +1,5 @@
-using System.Runtime.CompilerServices;
 using Cairn.Indexing;
 using Cairn.Keys;
-using Cairn.Storage;
 
 namespace Cairn.Engine;
 

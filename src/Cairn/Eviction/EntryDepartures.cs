@@ -1,6 +1,4 @@
-using System.Runtime.CompilerServices;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

@@ -1,5 +1,4 @@
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

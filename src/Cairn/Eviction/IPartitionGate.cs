@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn.Eviction;
 
 /// <summary>Enters partitions other than that of the write, to take segments from them for a long value.</summary>

@@ -1,8 +1,6 @@
-using System.Buffers;
 using Cairn.Concurrency;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

@@ -1,6 +1,5 @@
 using Cairn.Indexing;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

@@ -1,7 +1,6 @@
 using Cairn.Indexing;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

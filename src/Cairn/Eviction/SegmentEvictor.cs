@@ -5,7 +5,6 @@ using Cairn.Leasing;
 using Cairn.Recovering;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

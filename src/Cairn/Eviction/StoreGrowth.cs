@@ -1,7 +1,5 @@
-using System.Diagnostics;
 using Cairn.Concurrency;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Eviction;
 

@@ -1,8 +1,5 @@
-using System.Numerics;
-using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics.X86;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Indexing;
 

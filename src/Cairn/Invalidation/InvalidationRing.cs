@@ -1,5 +1,4 @@
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Invalidation;
 

@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Storage;
-
 namespace Cairn.Keys;
 
 /// <summary>A key of pinned bytes.</summary>

@@ -1,7 +1,4 @@
-using System.Buffers;
-using System.Runtime.CompilerServices;
 using System.Text.Unicode;
-using Cairn.Storage;
 
 namespace Cairn.Keys;
 

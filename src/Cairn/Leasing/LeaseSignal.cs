@@ -1,5 +1,4 @@
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Leasing;
 

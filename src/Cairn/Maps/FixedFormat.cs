@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Maps;
 
 // Types whose values always have the same number of bytes, little-endian. The compiler evaluates the comparisons of types, so the code for each type is

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Maps;
 
 /// <summary>The codec of a type that has a fixed format.</summary>

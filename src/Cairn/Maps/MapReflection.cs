@@ -1,5 +1,3 @@
-using System.Diagnostics.CodeAnalysis;
-
 namespace Cairn.Maps;
 
 /// <summary>Whether JSON can inspect types at run time. This is the framework's own switch, which is off in trimmed applications.</summary>

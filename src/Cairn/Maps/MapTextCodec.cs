@@ -1,6 +1,3 @@
-using System.Buffers;
-using System.Runtime.InteropServices;
-using System.Text;
 using System.Text.Unicode;
 
 namespace Cairn.Maps;

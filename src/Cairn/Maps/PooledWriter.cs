@@ -1,5 +1,3 @@
-using System.Buffers;
-
 namespace Cairn.Maps;
 
 /// <summary>A growing buffer with an array from the pool. Each thread keeps the buffers that it has created.</summary>

@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Cairn.Messages;
 
 /// <summary>Formats sizes for messages, with three significant digits: 17 B, 1.5 KiB, 256 MiB.</summary>

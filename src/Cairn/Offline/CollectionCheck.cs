@@ -1,7 +1,4 @@
-using System.Globalization;
-using System.Text;
 using Cairn.Collections;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

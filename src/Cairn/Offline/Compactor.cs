@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Engine;
@@ -6,7 +5,6 @@ using Cairn.Keys;
 using Cairn.Messages;
 using Cairn.Opening;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

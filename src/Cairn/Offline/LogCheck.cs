@@ -1,6 +1,5 @@
 using Cairn.Opening;
 using Cairn.Platform;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Offline;

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Offline;
 
 /// <summary>Memory of this process for copies of parts of a file. Other processes cannot change its content.</summary>

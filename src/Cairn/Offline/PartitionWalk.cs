@@ -1,6 +1,4 @@
-using System.Numerics;
 using Cairn.Indexing;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

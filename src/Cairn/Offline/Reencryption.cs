@@ -1,6 +1,5 @@
 using Cairn.Encryption;
 using Cairn.Engine;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

@@ -1,9 +1,7 @@
-using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Cairn.Encryption;
 using Cairn.Opening;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn.Offline;
 
 // Checks whether a partition accounts for each of its segments exactly once:

@@ -1,5 +1,3 @@
-using Cairn.Storage;
-
 namespace Cairn.Offline;
 
 internal enum SegmentReading

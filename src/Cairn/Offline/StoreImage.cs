@@ -1,6 +1,5 @@
 using Cairn.Indexing;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

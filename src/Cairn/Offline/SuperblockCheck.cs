@@ -1,8 +1,6 @@
-using System.Runtime.InteropServices;
 using Cairn.Encryption;
 using Cairn.Opening;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

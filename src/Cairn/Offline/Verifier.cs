@@ -1,8 +1,6 @@
-using System.Diagnostics;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Offline;
 

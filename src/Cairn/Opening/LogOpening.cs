@@ -2,7 +2,6 @@ using Cairn.Engine;
 using Cairn.Platform;
 using Cairn.Snapshots;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Opening;

@@ -1,7 +1,6 @@
 using Cairn.Encryption;
 using Cairn.Messages;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.Opening;
 

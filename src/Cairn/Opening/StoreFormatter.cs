@@ -1,9 +1,7 @@
-using System.Runtime.InteropServices;
 using Cairn.Encryption;
 using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Opening;
 

@@ -1,4 +1,3 @@
-using System.Diagnostics;
 using Cairn.Collections;
 using Cairn.Concurrency;
 using Cairn.Encryption;
@@ -8,7 +7,6 @@ using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Snapshots;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Opening;

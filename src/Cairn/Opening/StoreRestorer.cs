@@ -1,9 +1,7 @@
-using System.Diagnostics;
 using Cairn.Encryption;
 using Cairn.Engine;
 using Cairn.Platform;
 using Cairn.Snapshots;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Opening;

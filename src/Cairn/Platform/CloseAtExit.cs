@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Platform;
 
 // Closes stores that are still open when the process ends: normally, by SIGTERM, or by an unhandled exception.

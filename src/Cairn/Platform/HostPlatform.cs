@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Cairn.Platform.MacOs;
 using Cairn.Platform.Windows;

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Cairn.Platform;
 
 /// <summary>Waits on a word by polling it, on systems on which wakes do not reach other processes.</summary>

@@ -4,8 +4,6 @@
 //
 // Dispose removes every mapping of the file before it closes the file. A mapping keeps the open file and its byte locks alive. So without that, a closed
 // owner would still appear to be alive (P1). The caller ensures that no code uses the mapped regions any more.
-using System.Diagnostics;
-
 namespace Cairn.Platform;
 
 internal abstract class StoreFile : IDisposable

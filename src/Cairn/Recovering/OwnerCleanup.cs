@@ -1,7 +1,6 @@
 using Cairn.Concurrency;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;

@@ -2,7 +2,6 @@ using Cairn.Eviction;
 using Cairn.Leasing;
 using Cairn.Segments;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Recovering;

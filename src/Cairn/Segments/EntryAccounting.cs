@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using Cairn.Storage;
-
 namespace Cairn.Segments;
 
 // The counts that a partition and its segments have of the entries that slots name. Every publication is added and every retraction

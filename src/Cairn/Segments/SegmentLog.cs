@@ -1,8 +1,6 @@
-using System.Runtime.CompilerServices;
 using Cairn.Eviction;
 using Cairn.Indexing;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.Segments;
 

@@ -1,7 +1,5 @@
-using System.Diagnostics;
 using Cairn.Engine;
 using Cairn.Platform;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;

@@ -2,7 +2,6 @@ using Cairn.Concurrency;
 using Cairn.Engine;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;

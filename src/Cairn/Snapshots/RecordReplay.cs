@@ -3,7 +3,6 @@ using Cairn.Keys;
 using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;

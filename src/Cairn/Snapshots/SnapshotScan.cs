@@ -1,6 +1,5 @@
 using Cairn.Concurrency;
 using Cairn.Engine;
-using Cairn.Storage;
 using Cairn.WriteAhead;
 
 namespace Cairn.Snapshots;

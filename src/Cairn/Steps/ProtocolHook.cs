@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Steps;
 
 // Lets tests control the steps of protocols: a schedule decides which thread takes the next step, or a process dies at exactly one step.

@@ -1,6 +1,3 @@
-using System.Runtime.CompilerServices;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 // The record of a named collection in the file. Record 0 is the store itself and has no name.

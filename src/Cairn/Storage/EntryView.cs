@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using Cairn.Indexing;
 using Cairn.Keys;
 

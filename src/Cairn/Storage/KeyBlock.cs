@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 // A store's own key as it is in the file: encrypted with a key that is derived from the user's key or password.

@@ -1,5 +1,3 @@
-using System.Runtime.CompilerServices;
-
 namespace Cairn.Storage;
 
 /// <summary>The place of a key: its partition, its two buckets in that partition, and its tag in a slot.</summary>

@@ -1,4 +1,3 @@
-using System.Runtime.InteropServices;
 using Cairn.WriteAhead;
 
 namespace Cairn.Storage;

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 // The record of one opening of the store by one process. It has a meaning only while a process holds the kernel lock on its byte (OwnerTable). Only that

@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 // The state of one partition: a part of the index, with its segments, lock, clock and statistics. Fields are grouped by their writers. Each group has one

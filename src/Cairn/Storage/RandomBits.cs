@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 /// <summary>Random numbers that are different in every file.</summary>

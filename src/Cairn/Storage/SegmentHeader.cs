@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Storage;
 
 /// <summary>The use of a segment. It is the low byte of the state word.</summary>

@@ -1,6 +1,3 @@
-using System.Runtime.InteropServices;
-using System.Numerics;
-
 namespace Cairn.Storage;
 
 // The position of everything in a store's file. Every offset follows from five numbers in the superblock. So two processes, or two versions of the code,

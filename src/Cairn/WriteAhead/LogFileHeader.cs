@@ -1,6 +1,3 @@
-using System.Runtime.InteropServices;
-using Cairn.Storage;
-
 namespace Cairn.WriteAhead;
 
 // The first page of a file of records. Such a file is a piece of the log, or a snapshot.

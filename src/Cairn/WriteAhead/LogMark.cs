@@ -1,5 +1,3 @@
-using System.Numerics;
-
 namespace Cairn.WriteAhead;
 
 // A number and its checksum in one word of the map: 48 bits and 16 bits.

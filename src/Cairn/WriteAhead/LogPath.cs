@@ -1,5 +1,3 @@
-using System.Globalization;
-
 namespace Cairn.WriteAhead;
 
 /// <summary>The names of a store's log files. They are in the directory of the store.</summary>

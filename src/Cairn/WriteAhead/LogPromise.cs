@@ -1,6 +1,4 @@
-using System.Runtime.InteropServices;
 using Cairn.Platform;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

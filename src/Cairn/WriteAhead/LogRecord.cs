@@ -1,6 +1,4 @@
-using System.Runtime.CompilerServices;
 using Cairn.Indexing;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

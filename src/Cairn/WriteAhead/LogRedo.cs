@@ -1,7 +1,6 @@
 using Cairn.Collections;
 using Cairn.Indexing;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

@@ -1,6 +1,3 @@
-using System.Runtime.InteropServices;
-using Cairn.Storage;
-
 namespace Cairn.WriteAhead;
 
 /// <summary>

@@ -2,7 +2,6 @@ using Cairn.Concurrency;
 using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

@@ -1,9 +1,6 @@
-using System.Diagnostics.CodeAnalysis;
-using System.Diagnostics;
 using Cairn.Concurrency;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

@@ -1,5 +1,3 @@
-using System.Diagnostics;
-
 namespace Cairn.WriteAhead;
 
 // Waits that block no caller. One thread of the opening waits on behalf of all asynchronous callers, and makes records durable for which no caller waits. It

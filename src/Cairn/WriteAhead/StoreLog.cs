@@ -1,8 +1,6 @@
-using System.Runtime.CompilerServices;
 using Cairn.Concurrency;
 using Cairn.Platform;
 using Cairn.Steps;
-using Cairn.Storage;
 
 namespace Cairn.WriteAhead;
 

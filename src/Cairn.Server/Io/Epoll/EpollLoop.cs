@@ -3,8 +3,6 @@
 //
 //   I1  The input of a turn is in the receive buffer, one piece after the other, until the turn ends.
 //   I2  An event names a channel by its slot and the slot's generation, so an event for a channel closed since has no effect.
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;

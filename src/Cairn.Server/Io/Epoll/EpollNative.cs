@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Server.Io.Epoll;
 
 /// <summary>The system calls of epoll(7), with the constants of x64 and arm64.</summary>

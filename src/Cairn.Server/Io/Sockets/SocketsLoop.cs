@@ -6,7 +6,6 @@
 //       flag afterwards. So at least one of the two sees the other.
 using System.Collections.Concurrent;
 using System.Net.Sockets;
-using System.Runtime.InteropServices;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;
 using Cairn.Server.Listening;

@@ -6,7 +6,6 @@
 //
 // The distance between two buffers is a cache line longer than a buffer. Short requests use only the beginnings of buffers. At a distance
 // of a power of two, the beginnings would compete for a few sets of the CPU's cache.
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 

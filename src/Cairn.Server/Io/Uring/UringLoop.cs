@@ -7,8 +7,6 @@
 //       it did not send everything. If successful sends posted completions, these would end each wait at once, and every turn
 //       would need a second call. If the worker has to act after a send, the loop does not wait in the next call.
 //   I4  The output that I3's send left over is sent by a second request, which waits in the kernel until the client reads.
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Cairn.Server.Buffers;
 using Cairn.Server.Connections;

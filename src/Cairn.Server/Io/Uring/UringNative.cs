@@ -1,6 +1,5 @@
 // The three system calls of io_uring, with the structures of linux/io_uring.h. The numbers and the layouts are the same on every
 // architecture.
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Server.Io.Uring;

@@ -8,8 +8,6 @@
 //       covers. The other side reads the counter with acquire before it reads (or reuses) the slots.
 //   I3  The kernel reads everything that an entry points to, except the data to send and to receive, while it submits the entry
 //       (FEAT_SUBMIT_STABLE). The memory may be reused afterwards.
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 

@@ -1,5 +1,4 @@
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Server.Notifications;
 using Cairn.Server.Resp.Hashes;
 using Cairn.Storage;

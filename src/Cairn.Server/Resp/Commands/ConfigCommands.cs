@@ -1,6 +1,3 @@
-using System.Globalization;
-using System.Numerics;
-using Cairn.Protocol;
 using Cairn.Server.Metrics;
 using Cairn.Server.Notifications;
 

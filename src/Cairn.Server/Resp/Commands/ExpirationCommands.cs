@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Notifications;
 using Cairn.Storage;
 

@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp.Commands;
 
 /// <summary>HELP of commands with subcommands. Its form is that of Redis; the texts are those of COMMAND DOCS.</summary>

@@ -1,7 +1,3 @@
-using System.Globalization;
-using System.Runtime.InteropServices;
-using System.Text;
-using Cairn.Protocol;
 using Cairn.Server.Exposition;
 using Cairn.Server.Metrics;
 

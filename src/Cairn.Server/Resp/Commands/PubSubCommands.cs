@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp.Commands;

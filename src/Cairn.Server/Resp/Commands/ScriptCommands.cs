@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp.Commands;
 
 // EVAL and related commands. The server executes no Lua. It knows the scripts of some libraries (KnownScripts), and does natively what they

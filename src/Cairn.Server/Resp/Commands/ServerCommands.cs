@@ -1,5 +1,4 @@
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Storage;
 
 namespace Cairn.Server.Resp.Commands;

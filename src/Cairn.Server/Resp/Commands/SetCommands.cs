@@ -1,5 +1,4 @@
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Server.Resp.Hashes;
 using static Cairn.Server.Resp.Commands.FieldCommands;
 

@@ -1,6 +1,3 @@
-using System.Text;
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp.Commands;
 
 /// <summary>A command with options of SET.</summary>

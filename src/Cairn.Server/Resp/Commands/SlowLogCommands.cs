@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Metrics;
 
 namespace Cairn.Server.Resp.Commands;

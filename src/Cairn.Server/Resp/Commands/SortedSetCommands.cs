@@ -1,6 +1,4 @@
-using System.Buffers.Binary;
 using Cairn.Engine;
-using Cairn.Protocol;
 using Cairn.Server.Resp.Hashes;
 using static Cairn.Server.Resp.Commands.FieldCommands;
 

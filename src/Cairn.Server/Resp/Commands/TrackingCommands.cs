@@ -1,4 +1,3 @@
-using Cairn.Protocol;
 using Cairn.Server.Resp.Tracking;
 
 namespace Cairn.Server.Resp.Commands;

@@ -1,5 +1,3 @@
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp.Commands;
 
 /// <summary>Commands of transactions, which execute all requests atomically or none.</summary>

@@ -1,6 +1,4 @@
-using System.Globalization;
 using System.IO.Hashing;
-using Cairn.Protocol;
 
 namespace Cairn.Server.Resp.Commands;
 

@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Server.Resp.Hashes;
 
 // Edits a hash: loads its fields, sets and removes some, and then writes all of them anew. All sessions of a worker share one editor.

@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Server.Resp.Hashes;
 
 // A hash is one entry, so its fields are stored and removed together. Its bytes, with numbers in little endian:

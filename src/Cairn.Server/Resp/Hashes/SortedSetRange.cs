@@ -1,6 +1,3 @@
-using System.Buffers.Binary;
-using Cairn.Protocol;
-
 namespace Cairn.Server.Resp.Hashes;
 
 // A sorted set is stored as a hash whose fields are in the order of their scores, and fields of the same score in the order of their bytes. A

@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Server.Resp.PubSub;
 
 /// <summary>The subscriptions of all clients to channels and patterns. Thread-safe.</summary>

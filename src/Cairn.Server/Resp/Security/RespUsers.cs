@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Cairn.Server.Resp.Security;
 
 /// <summary>

@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Eviction.Dueling;
 
 // The keys that were evicted lately, by 32 bits of their hashes. A key that is set again soon enters the main queue. Two keys with the same

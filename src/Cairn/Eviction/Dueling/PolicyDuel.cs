@@ -1,5 +1,3 @@
-using System.Runtime.InteropServices;
-
 namespace Cairn.Eviction.Dueling;
 
 // Chooses the policy of a cache. Shadow caches of a sample of the keys follow one candidate each (set dueling: Qureshi, Jaleel, Patt, Steely and

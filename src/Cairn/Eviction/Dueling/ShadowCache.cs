@@ -1,6 +1,3 @@
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-
 namespace Cairn.Eviction.Dueling;
 
 // A cache of keys without values: what a cache would hold of the sampled keys if it followed a policy. The same queues, ghosts and

@@ -1,5 +1,4 @@
 using Cairn.Indexing;
-using Cairn.Storage;
 
 namespace Cairn.Eviction.SegmentedFifo;
 

@@ -1,7 +1,6 @@
 using Cairn.Collections;
 using Cairn.Indexing;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Eviction.SegmentedFifo;
 

@@ -1,6 +1,5 @@
 using Cairn.Collections;
 using Cairn.Segments;
-using Cairn.Storage;
 
 namespace Cairn.Eviction.SegmentedFifo;
 

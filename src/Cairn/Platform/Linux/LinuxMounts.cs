@@ -1,9 +1,6 @@
 // /proc/self/mountinfo has one line for each mount:
 //   36 35 98:0 /inside/its/file/system /mount/point rw,noatime master:1 - ext4 /dev/sda1 rw,errors=continue
 // The number of fields before the single dash varies. Space, tab, newline and backslash are written as octal escapes.
-using System.Runtime.InteropServices;
-using System.Text;
-
 namespace Cairn.Platform.Linux;
 
 [StructLayout(LayoutKind.Auto)]

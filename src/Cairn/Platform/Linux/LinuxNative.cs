@@ -1,8 +1,6 @@
 // The system calls of the store on Linux, with the constants of x64 and arm64. Some calls (statx, futex, renameat2) are recent in the C library, or their
 // structure differs between versions. These go through syscall(2), so that every glibc and musl works. fcntl, open and syscall are variadic in C. On these
 // two architectures integer arguments are passed in the same way.
-using System.Runtime.InteropServices;
-
 namespace Cairn.Platform.Linux;
 
 internal static unsafe partial class LinuxNative

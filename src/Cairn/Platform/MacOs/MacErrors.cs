@@ -1,5 +1,4 @@
 // The error numbers of macOS, and their meaning for a user whose store does not open.
-using System.Runtime.InteropServices;
 using Cairn.Messages;
 
 namespace Cairn.Platform.MacOs;

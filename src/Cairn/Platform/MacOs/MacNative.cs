@@ -3,7 +3,6 @@
 //
 // open and fcntl are variadic in C. On Apple's Arm64 the variable arguments are always passed on the stack, even if registers are free. So the calls
 // declare additional arguments for the remaining registers: the ninth argument is the first on the stack.
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.MacOs;

@@ -5,9 +5,6 @@
 //   P3  Until a file has its own name, it has a hidden name, and its creator byte is locked. It gets its own name by renamex_np or rename.
 //   P4  mmap, shared. The part past the file's end can be used when the file has grown, as on Linux.
 //   P5  msync and fcntl(F_FULLFSYNC). fsync alone does not flush the disk's own cache.
-using System.Diagnostics;
-using System.Runtime.InteropServices;
-using System.Text;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.MacOs;

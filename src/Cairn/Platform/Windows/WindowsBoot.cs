@@ -9,7 +9,6 @@
 // start. If the machine loses its power in between, the kernel starts from the beginning, with another time.
 //
 // NtQuerySystemInformation is documented. The fields of SystemTimeOfDayInformation are not ("opaque"), but they have not changed since Windows 2000.
-using System.Buffers.Binary;
 using System.Runtime.Versioning;
 
 namespace Cairn.Platform.Windows;

@@ -1,6 +1,5 @@
 // The error numbers of Windows, and their meaning for a user whose store does not open. .NET opens the files. Its exceptions have the number in the lower
 // half of their HResult.
-using System.Runtime.InteropServices;
 using Cairn.Messages;
 
 namespace Cairn.Platform.Windows;

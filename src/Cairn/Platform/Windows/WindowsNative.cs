@@ -1,5 +1,4 @@
 // The calls of the store to Windows, in addition to those of .NET. Structures have their layout on 64-bit Windows.
-using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.Windows;

@@ -8,8 +8,6 @@
 //
 // Windows never replaces or deletes a mapped file. The store does neither while it has the file mapped.
 using System.ComponentModel;
-using System.Diagnostics;
-using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Security.AccessControl;
 using System.Security.Principal;

@@ -10,7 +10,6 @@
 // Windows does not report the holder of a lock. So IsByteLockedByOther tries a shared lock of each byte, with which only an exclusive lock conflicts. So
 // processes that query at the same time do not count each other as owners. If another process tries to lock a byte at that moment, Windows refuses it. The
 // store then takes another slot or tries again.
-using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Security.AccessControl;
 using Microsoft.Win32.SafeHandles;

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Unicode;
 using Cairn.FileStore.Entries;
 
@@ -16,8 +17,7 @@ internal enum TextOutcome
     Invalid,
 }
 
-// Reads the text of a cache file, or of lines appended to one, into a table. It makes one pass, uses recursion only for nested values, and
-// throws no exceptions for errors in the text.
+// Reads the text of a cache file, or of lines appended to one, into a table, in one pass. It throws no exceptions for errors in the text.
 internal ref struct FileReader
 {
     private delegate bool OldValueReader<TTarget>(ref FileReader reader, string key, TTarget target);
@@ -26,6 +26,8 @@ internal ref struct FileReader
 
     private static readonly SearchValues<byte> EndsPlainText = SearchValues.Create(
         [.. Enumerable.Range(0, 32).Select(code => (byte)code), (byte)'"', (byte)'\\']);
+
+    private static readonly JsonReaderOptions ValueOptions = new() { MaxDepth = FileFormat.DeepestValue };
 
     private static readonly string[] TimeFormats =
         ["yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK", "yyyy-MM-dd'T'HH:mmK", "yyyy-MM-dd HH:mm:ss.FFFFFFFK", "yyyy-MM-dd HH:mmK", "yyyy-MM-dd"];
@@ -321,9 +323,9 @@ internal ref struct FileReader
         static (ref FileReader reader, string key, Dictionary<string, long> expirations) =>
         {
             int start = reader._position;
-            if (!reader.SkipNumber())
+            while (reader._position < reader._text.Length && char.IsAsciiDigit((char)reader._text[reader._position]))
             {
-                return false;
+                reader._position++;
             }
 
             if (!long.TryParse(reader._text[start..reader._position], NumberStyles.None, CultureInfo.InvariantCulture, out long ticks))
@@ -338,7 +340,7 @@ internal ref struct FileReader
     // Reads an object with the keys of the cache, or null.
     private bool ReadOldObject<TTarget>(string what, TTarget target, OldValueReader<TTarget> readValue)
     {
-        if (TryTakeWord("null"u8))
+        if (TryTakeText("null"u8))
         {
             return true;
         }
@@ -532,7 +534,7 @@ internal ref struct FileReader
         }
 
         int start = _position;
-        if (!SkipValue(depth: 0))
+        if (!SkipValue())
         {
             return false;
         }
@@ -611,7 +613,7 @@ internal ref struct FileReader
 
     private bool ReadTrue(out bool value)
     {
-        value = TryTakeWord("true"u8);
+        value = TryTakeText("true"u8);
         return value || Fail(_text[_position..].Length < 4 && "true"u8.StartsWith(_text[_position..]) ? _text.Length : _position, "\"removed\" is true or absent");
     }
 
@@ -680,222 +682,75 @@ internal ref struct FileReader
         }
     }
 
-    private bool ReadEscape(ref int position, StringBuilder? built)
+    private bool ReadEscape(ref int position, StringBuilder built)
     {
         if (position + 1 >= _text.Length)
         {
             return Fail(_text.Length, "the string does not end");
         }
 
-        char unit;
-        switch (_text[position + 1])
+        byte letter = _text[position + 1];
+        if (letter == (byte)'u')
         {
-            case (byte)'"': unit = '"'; break;
-            case (byte)'\\': unit = '\\'; break;
-            case (byte)'/': unit = '/'; break;
-            case (byte)'b': unit = '\b'; break;
-            case (byte)'f': unit = '\f'; break;
-            case (byte)'n': unit = '\n'; break;
-            case (byte)'r': unit = '\r'; break;
-            case (byte)'t': unit = '\t'; break;
-            case (byte)'u':
-                return ReadUnicodeEscape(ref position, built);
-            default:
-                return Fail(position, "there is no such escape; a backslash itself is written \\\\");
+            return ReadUnicodeEscape(ref position, built);
         }
 
-        built?.Append(unit);
+        char unit = (char)letter switch
+        {
+            '"' or '\\' or '/' => (char)letter,
+            'b' => '\b',
+            'f' => '\f',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            _ => '\0',
+        };
+        if (unit == '\0')
+        {
+            return Fail(position, "there is no such escape; a backslash itself is written \\\\");
+        }
+
+        built.Append(unit);
         position += 2;
         return true;
     }
 
-    private bool ReadUnicodeEscape(ref int position, StringBuilder? built)
+    private bool ReadUnicodeEscape(ref int position, StringBuilder built)
     {
-        const int Length = 6;
-        int code = 0;
-        for (int i = position + 2; i < position + Length; i++)
+        ReadOnlySpan<byte> digits = _text[(position + 2)..];
+        if (digits.Length < 4)
         {
-            if (i >= _text.Length)
-            {
-                return Fail(_text.Length, "the string does not end");
-            }
-
-            if (!char.IsAsciiHexDigit((char)_text[i]))
-            {
-                return Fail(position, "\\u is followed by four hexadecimal digits");
-            }
-
-            int digit = _text[i] <= (byte)'9' ? _text[i] - '0' : (_text[i] | 0x20) - 'a' + 10;
-            code = (code << 4) | digit;
+            return Fail(_text.Length, "the string does not end");
         }
 
-        built?.Append((char)code); // An unpaired surrogate is also accepted, so that any stored string can be read.
-        position += Length;
+        if (!ushort.TryParse(digits[..4], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ushort code))
+        {
+            return Fail(position, "\\u is followed by four hexadecimal digits");
+        }
+
+        built.Append((char)code); // An unpaired surrogate is also accepted, so that any stored string can be read.
+        position += 6;
         return true;
     }
 
-    private bool SkipValue(int depth)
+    // Checks a value that is not a string. A value that does not end is an error at the end of the text, because more lines may follow (F2).
+    private bool SkipValue()
     {
-        if (_position >= _text.Length)
+        var reader = new Utf8JsonReader(_text[_position..], isFinalBlock: false, new JsonReaderState(ValueOptions));
+        try
         {
-            return Fail(_position, "a value was expected");
-        }
-
-        if (depth > FileFormat.DeepestValue)
-        {
-            return Fail(_position, $"the value is nested deeper than {FileFormat.DeepestValue} levels");
-        }
-
-        switch (_text[_position])
-        {
-            case (byte)'{':
-                return SkipObject(depth);
-            case (byte)'[':
-                return SkipArray(depth);
-            case (byte)'"':
-                return SkipString();
-            case (byte)'t':
-                return TakeWord("true"u8);
-            case (byte)'f':
-                return TakeWord("false"u8);
-            case (byte)'n':
-                return TakeWord("null"u8);
-            default:
-                return SkipNumber();
-        }
-    }
-
-    private bool SkipObject(int depth)
-    {
-        _position++;
-        SkipSpace();
-        if (TryTake((byte)'}'))
-        {
-            return true;
-        }
-
-        do
-        {
-            SkipSpace();
-            if (!SkipString() || !TakeColon())
+            if (!reader.Read() || !reader.TrySkip())
             {
-                return false;
-            }
-
-            if (!SkipValue(depth + 1))
-            {
-                return false;
-            }
-
-            SkipSpace();
-        }
-        while (TryTake((byte)','));
-
-        return Take((byte)'}', "a comma or a closing brace");
-    }
-
-    private bool SkipArray(int depth)
-    {
-        _position++;
-        SkipSpace();
-        if (TryTake((byte)']'))
-        {
-            return true;
-        }
-
-        do
-        {
-            SkipSpace();
-            if (!SkipValue(depth + 1))
-            {
-                return false;
-            }
-
-            SkipSpace();
-        }
-        while (TryTake((byte)','));
-
-        return Take((byte)']', "a comma or a closing bracket");
-    }
-
-    private bool SkipString()
-    {
-        if (_position >= _text.Length || _text[_position] != (byte)'"')
-        {
-            return Fail(_position, "a string was expected");
-        }
-
-        int position = _position + 1;
-        while (true)
-        {
-            int plain = _text[position..].IndexOfAny(EndsPlainText);
-            if (plain < 0)
-            {
-                return Fail(_text.Length, "the string does not end");
-            }
-
-            position += plain;
-            if (_text[position] == (byte)'"')
-            {
-                _position = position + 1;
-                return true;
-            }
-
-            if (_text[position] != (byte)'\\')
-            {
-                return Fail(position, _text[position] == (byte)'\n' ? "the string does not end in its line" : "a control character must be escaped in a string");
-            }
-
-            if (!ReadEscape(ref position, built: null))
-            {
-                return false;
+                return Fail(_text.Length, "the value does not end");
             }
         }
-    }
-
-    // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
-    private bool SkipNumber()
-    {
-        int start = _position;
-        TryTake((byte)'-');
-        int whole = _position;
-        int digits = SkipDigits();
-        if (digits == 0 || (digits > 1 && _text[whole] == (byte)'0'))
+        catch (JsonException e)
         {
-            return Fail(_position >= _text.Length ? _position : start, "a value was expected: a string, a number, true, false, null, an object or an array");
+            return Fail(_position + (int)reader.BytesConsumed, $"the value is not JSON: {e.Message.Split(" LineNumber:")[0]}");
         }
 
-        if (TryTake((byte)'.') && SkipDigits() == 0)
-        {
-            return Fail(_position, "a digit was expected");
-        }
-
-        if (_position < _text.Length && (_text[_position] | 0x20) == 'e')
-        {
-            _position++;
-            if (!TryTake((byte)'+'))
-            {
-                TryTake((byte)'-');
-            }
-
-            if (SkipDigits() == 0)
-            {
-                return Fail(_position, "a digit was expected");
-            }
-        }
-
+        _position += (int)reader.BytesConsumed;
         return true;
-    }
-
-    private int SkipDigits()
-    {
-        int start = _position;
-        while (_position < _text.Length && char.IsAsciiDigit((char)_text[_position]))
-        {
-            _position++;
-        }
-
-        return _position - start;
     }
 
     private bool TryDecode(int start, int end, out string text)
@@ -960,11 +815,6 @@ internal ref struct FileReader
         _position += expected.Length;
         return true;
     }
-
-    private bool TryTakeWord(ReadOnlySpan<byte> word) => TryTakeText(word);
-
-    private bool TakeWord(ReadOnlySpan<byte> word) =>
-        TryTakeText(word) || Fail(word.StartsWith(_text[_position..]) ? _text.Length : _position, "a value was expected");
 
     private bool Take(byte expected, string what) => TryTake(expected) || Fail(_position, $"{what} was expected");
 

@@ -6,7 +6,6 @@ internal static class DoubleText
     /// <summary>The length of the longest text that <see cref="Format"/> writes, in bytes.</summary>
     public const int MaxBytes = 24;
 
-    private const int Digits = 17;
     private const int LongestText = 1 << 10; // No client writes longer numbers, and parsing them would take long.
 
     /// <summary>Writes a number with up to 17 significant digits, like <c>%.17g</c> of C, or <c>inf</c>, <c>-inf</c> or <c>nan</c>.</summary>
@@ -37,23 +36,24 @@ internal static class DoubleText
             return DecimalText.Format((long)value, destination);
         }
 
-        // D.DDDDDDDDDDDDDDDDE+XXX
+        if (Math.Abs(value) is >= 1e-4 and < 1e17)
+        {
+            value.TryFormat(destination, out int plain, "G17", CultureInfo.InvariantCulture);
+            return plain;
+        }
+
+        // D.DDDDDDDDDDDDDDDDE+XXX becomes D.DDDe+XX: no zeros at the end, and at least two digits of exponent.
         Span<byte> text = stackalloc byte[32];
         value.TryFormat(text, out int written, "E16", CultureInfo.InvariantCulture);
-        text = text[..written];
-        int sign = text[0] == '-' ? 1 : 0;
         int mark = text.IndexOf((byte)'E');
-        int exponent = int.Parse(text[(mark + 1)..], NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture);
-
-        Span<byte> digits = stackalloc byte[Digits];
-        digits[0] = text[sign];
-        text[(sign + 2)..mark].CopyTo(digits[1..]);
-        var significant = digits.TrimEnd((byte)'0');
-
-        "-"u8[..sign].CopyTo(destination);
-        return sign + (exponent is < -4 or >= Digits
-            ? FormatScientific(significant, exponent, destination[sign..])
-            : FormatPlain(significant, exponent, destination[sign..]));
+        ReadOnlySpan<byte> significant = text[..mark].TrimEnd((byte)'0').TrimEnd((byte)'.');
+        ReadOnlySpan<byte> exponent = text[(mark + 2)..written];
+        exponent = exponent[0] == '0' ? exponent[1..] : exponent;
+        significant.CopyTo(destination);
+        destination[significant.Length] = (byte)'e';
+        destination[significant.Length + 1] = text[mark + 1];
+        exponent.CopyTo(destination[(significant.Length + 2)..]);
+        return significant.Length + 2 + exponent.Length;
     }
 
     /// <summary>Reads a decimal number with or without an exponent, or <c>inf</c>, <c>infinity</c> or <c>nan</c>, not case-sensitive.</summary>
@@ -106,57 +106,5 @@ internal static class DoubleText
         }
 
         return false;
-    }
-
-    // D.DDDe+XX; the exponent has at least two digits.
-    private static int FormatScientific(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
-    {
-        int length = 0;
-        destination[length++] = digits[0];
-        if (digits.Length > 1)
-        {
-            destination[length++] = (byte)'.';
-            digits[1..].CopyTo(destination[length..]);
-            length += digits.Length - 1;
-        }
-
-        destination[length++] = (byte)'e';
-        destination[length++] = (byte)(exponent < 0 ? '-' : '+');
-        int size = Math.Abs(exponent);
-        if (size < 10)
-        {
-            destination[length++] = (byte)'0';
-        }
-
-        return length + DecimalText.Format((uint)size, destination[length..]);
-    }
-
-    private static int FormatPlain(ReadOnlySpan<byte> digits, int exponent, Span<byte> destination)
-    {
-        int length = 0;
-        if (exponent < 0)
-        {
-            "0.000"u8[..(1 - exponent)].CopyTo(destination);
-            length = 1 - exponent;
-            digits.CopyTo(destination[length..]);
-            return length + digits.Length;
-        }
-
-        int whole = Math.Min(exponent + 1, digits.Length);
-        digits[..whole].CopyTo(destination);
-        length = whole;
-        while (length <= exponent)
-        {
-            destination[length++] = (byte)'0';
-        }
-
-        if (digits.Length > whole)
-        {
-            destination[length++] = (byte)'.';
-            digits[whole..].CopyTo(destination[length..]);
-            length += digits.Length - whole;
-        }
-
-        return length;
     }
 }

@@ -56,7 +56,7 @@ public class WorkerWaitTests
         ["Cairn.Server.Resp.PubSub.PubSubHub"] = ShortLock,
         ["Cairn.Server.Resp.RespServer"] = ShortLock,
         ["Cairn.Server.Resp.Security.PasswordChecks"] = ShortLock,
-        ["Cairn.Server.Resp.RespSession"] = ShortLock,
+        ["Cairn.Server.Resp.PubSub.MessageInbox"] = ShortLock,
         ["Cairn.Server.Resp.RespStatistics"] = ShortLock,
         ["Cairn.Server.Resp.Tracking.TrackingHub"] = ShortLock,
         ["Cairn.Server.Tls.CertificateSource"] = NotOnWorker,

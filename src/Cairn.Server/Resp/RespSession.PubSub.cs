@@ -4,23 +4,15 @@ using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp;
 
-// The client's subscriptions and the messages that result. Any worker adds messages to the inbox. The connection's own worker empties it.
+// The client's subscriptions and the messages that result.
 internal sealed partial class RespSession : ISubscriber
 {
-    // The memory of an inbox item, besides its message.
-    private const int InboxItemBytes = 32;
-    private const int KeptInboxItems = 64;
-
     // A worker runs 32 posts in a turn, so this limit corresponds to ElementsPerTurn.
     private const int SubscriptionsPerPost = ElementsPerTurn / 32;
 
     private readonly SubscribedNames _channels;
     private readonly SubscribedNames _patterns;
-    private readonly Lock _inboxLock = new();
-    private readonly Queue<InboxItem> _inbox = new();
-    private long _inboxBytes;
-    private bool _isInboxClosed;
-    private bool _isInboxPosted; // The worker will process it.
+    private readonly MessageInbox _inbox;
     private readonly Action<OutputBuffer> _emptyInbox;
 
     public int SubscriptionCount => _channels.Count + _patterns.Count;
@@ -148,97 +140,24 @@ internal sealed partial class RespSession : ISubscriber
         writer.WriteBulk(message);
     }
 
-    // The inbox is now the holder of the message. The limit of the output applies to the inbox, because its content becomes output.
+    // The limit of the output applies to the inbox, because its content becomes output.
     private void Deliver(PublishedMessage message, string? pattern, InboxKind kind, bool isRedirected = false)
     {
-        bool mustPost = false;
-        bool isTaken = false;
-        long bytes = message.Bytes + InboxItemBytes;
-        lock (_inboxLock)
-        {
-            if (!_isInboxClosed && _inboxBytes + bytes <= MaxReplyBytes)
-            {
-                isTaken = true;
-
-                // If memory is used up, the worker also processes a waiting client, because that client may hold most of the memory.
-                mustPost = !_isInboxPosted && (_inbox.Count == 0 || Peer.Held.Account.IsHeldExceeded);
-                _isInboxPosted |= mustPost;
-                _inbox.Enqueue(new InboxItem(kind, message, pattern, isRedirected));
-                _inboxBytes += bytes;
-                Peer.Held.CountMessage(message.Cost, InboxItemBytes);
-            }
-        }
-
-        if (!isTaken)
+        Delivery delivery = _inbox.Add(new InboxItem(kind, message, pattern, isRedirected), MaxReplyBytes);
+        if (delivery == Delivery.Refused)
         {
             message.Release();
             Peer.Close(CloseReason.TooMuchOutput);
         }
-        else if (mustPost)
+        else if (delivery == Delivery.WaitsForPost)
         {
             Peer.Post(_emptyInbox);
         }
     }
 
-    // Ends delivery.
-    private void CloseInbox()
-    {
-        lock (_inboxLock)
-        {
-            _isInboxClosed = true;
-            while (_inbox.TryDequeue(out InboxItem item))
-            {
-                Peer.Held.CountMessage(-item.Message.Cost, -InboxItemBytes);
-                item.Message.Release();
-            }
-
-            _inboxBytes = 0;
-            _inbox.TrimExcess();
-        }
-    }
-
-    private bool TryTakeFromInbox(out InboxItem item)
-    {
-        lock (_inboxLock)
-        {
-            if (!_inbox.TryDequeue(out item))
-            {
-                if (_inbox.Capacity > KeptInboxItems)
-                {
-                    _inbox.TrimExcess();
-                }
-
-                return false;
-            }
-
-            _inboxBytes -= item.Message.Bytes + InboxItemBytes;
-            Peer.Held.CountMessage(-item.Message.Cost, -InboxItemBytes);
-            return true;
-        }
-    }
-
-    private void PostInbox()
-    {
-        lock (_inboxLock)
-        {
-            if (_isInboxPosted || _inbox.Count == 0)
-            {
-                return;
-            }
-
-            _isInboxPosted = true;
-        }
-
-        Peer.Post(_emptyInbox);
-    }
-
     private void EmptyInbox(OutputBuffer output)
     {
-        lock (_inboxLock)
-        {
-            _isInboxPosted = false;
-        }
-
+        _inbox.BeginEmptying();
         _isInboxWaiting = IsPaused;
         if (_isInboxWaiting)
         {
@@ -247,7 +166,7 @@ internal sealed partial class RespSession : ISubscriber
 
         if (output.UnsentBytes > 0 && Peer.Held.Account.IsExceeded)
         {
-            CloseInbox(); // It has not read earlier output, and there is no memory for more.
+            _inbox.Close(); // It has not read earlier output, and there is no memory for more.
             Peer.Close(CloseReason.OutOfMemory);
             return;
         }
@@ -255,7 +174,7 @@ internal sealed partial class RespSession : ISubscriber
         _target.Open(output);
         var writer = new RespWriter(_target, IsResp3);
         var share = new TurnShare();
-        while (TryTakeFromInbox(out InboxItem next))
+        while (_inbox.TryTake(out InboxItem next))
         {
             share.Count(next.Message.Bytes);
             if (next.Kind == InboxKind.Message)
@@ -270,7 +189,11 @@ internal sealed partial class RespSession : ISubscriber
             next.Message.Release();
             if (!share.HasRoom && Peer.Held.Account.IsExceeded)
             {
-                PostInbox(); // Receivers share a message, but each output has its own copy. The rest follows when the client has read this.
+                if (_inbox.NeedsPost())
+                {
+                    Peer.Post(_emptyInbox); // Receivers share a message, but each output has its own copy. The rest follows when the client has read this.
+                }
+
                 break;
             }
         }

@@ -5,21 +5,13 @@ using Cairn.Server.Resp.PubSub;
 namespace Cairn.Server.Resp;
 
 // MULTI queues requests unchanged. EXEC reads them again and executes them while it holds the partitions of their keys, so no writer of
-// any process can interfere. Under the same locks, EXEC compares the watched keys with their state at WATCH:
-//
-//   a key that existed   its version is unchanged
-//   a key that did not   it still does not exist, and the partition's invalidation ring shows no write of it since
-//
-// If the ring has wrapped around since WATCH, or was lost, that counts as a change.
+// any process can interfere. Under the same locks, EXEC compares the watched keys with their state at WATCH.
 //
 // Replies cannot wait for the client while partitions are held. So EXEC first adds up the known lengths of the replies. If the sum
 // exceeds the limit of waiting output, EXEC is refused before anything is executed. If there is no memory for it, EXEC waits. If replies
 // of unknown length become too long, the connection is closed at once.
 internal sealed partial class RespSession
 {
-    // The memory of a watched key beyond its bytes.
-    private const int WatchedKeyBytes = 160;
-
     // EXEC executes the whole queue in one turn, so it has its own limits: as many arguments as the longest MSET, and this many bytes of
     // replies besides the longest value. Both take as long as other atomic commands.
     private const int MostQueuedArguments = 1 + (2 * RespArguments.MaxPairs);
@@ -31,9 +23,7 @@ internal sealed partial class RespSession
     // The bytes of a hash of short fields that are loaded in the time of one element.
     private const int BytesOfHashElement = 128;
 
-    private readonly List<WatchedKey> _watched = [];
-    private Dictionary<ulong, int>? _watchedPlaces;
-    private long _watchedBytes;
+    private WatchedKeys? _watched;
     private QueuedRequests? _queued;
     private int _queuedArguments;
     private bool _isTransactionBroken;
@@ -62,34 +52,11 @@ internal sealed partial class RespSession
 
     public void Unwatch()
     {
-        if (_watched.Count > 0)
-        {
-            _watched.Clear();
-            _watched.Capacity = 0;
-            _watchedPlaces = null;
-            Peer.Held.Charge(-_watchedBytes);
-            _watchedBytes = 0;
-        }
+        _watched?.Release();
+        _watched = null;
     }
 
-    public void Watch(ReadOnlySpan<byte> key)
-    {
-        ulong hash = Keys.PlaceOf(key).Hash;
-        if (!(_watchedPlaces ??= []).TryAdd(hash, _watched.Count) && key.SequenceEqual(_watched[_watchedPlaces[hash]].Key))
-        {
-            return;
-        }
-
-        long bytes = key.Length + WatchedKeyBytes;
-        Peer.Held.Charge(bytes);
-        _watchedBytes += bytes;
-
-        // The ring's position is read first. So every later write shows in the ring or in the version.
-        int partition = Keys.PartitionOf(key);
-        InvalidationCursor cursor = Server.Store.GetInvalidationCursor(partition);
-        Keys.TryGetInfo(key, out EntryInfo info);
-        _watched.Add(new WatchedKey(key.ToArray(), partition, hash, cursor, info.Version));
-    }
+    public void Watch(ReadOnlySpan<byte> key) => (_watched ??= new WatchedKeys(Server.Store, Keys, Peer.Held)).Add(key);
 
     /// <summary>Executes the queue if no watched key has changed, and writes the reply.</summary>
     public void ExecuteTransaction(ref RespWriter writer)
@@ -111,7 +78,7 @@ internal sealed partial class RespSession
         bool hasEnded = true;
         try
         {
-            if (!IsWatchedUnchanged())
+            if (_watched?.AreUnchanged() == false)
             {
                 writer.WriteNullArray();
                 return;
@@ -290,11 +257,7 @@ internal sealed partial class RespSession
     {
         PartitionHold hold = _hold ??= new PartitionHold(Server.Store.PartitionCount);
         hold.Clear();
-        foreach (WatchedKey watched in _watched)
-        {
-            hold.Add(watched.Partition);
-        }
-
+        _watched?.AddTo(hold);
         for (int block = 0; block < _queued?.BlockCount; block++)
         {
             ReadOnlySpan<byte> queued = _queued[block];
@@ -337,36 +300,4 @@ internal sealed partial class RespSession
             }
         }
     }
-
-    private bool IsWatchedUnchanged()
-    {
-        Span<ulong> hashes = stackalloc ulong[64];
-        foreach (WatchedKey watched in _watched)
-        {
-            Keys.TryGetInfo(watched.Key, out EntryInfo info);
-            if (info.Version != watched.Version)
-            {
-                return false;
-            }
-
-            InvalidationCursor cursor = watched.Cursor;
-            while (watched.Version == 0)
-            {
-                InvalidationStatus status = Server.Store.ReadInvalidations(watched.Partition, ref cursor, hashes, out int count);
-                if (status == InvalidationStatus.None)
-                {
-                    break;
-                }
-
-                if (status == InvalidationStatus.Overrun || hashes[..count].Contains(watched.Hash))
-                {
-                    return false;
-                }
-            }
-        }
-
-        return true;
-    }
-
-    private readonly record struct WatchedKey(byte[] Key, int Partition, ulong Hash, InvalidationCursor Cursor, ulong Version);
 }

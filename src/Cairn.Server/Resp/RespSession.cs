@@ -47,6 +47,7 @@ internal sealed partial class RespSession : Session
         _channels = new SubscribedNames(peer.Held);
         _patterns = new SubscribedNames(peer.Held);
         _recorder = server.Metrics.OfThisThread;
+        _inbox = new MessageInbox(peer.Held);
         _emptyInbox = EmptyInbox;
         _reader = new RespRequestReader(limits);
         Become(server.Users.Initial);
@@ -179,7 +180,7 @@ internal sealed partial class RespSession : Session
     {
         Track(null);
         LeaveChannels();
-        CloseInbox();
+        _inbox.Close();
         EndTransaction();
         EndCheck();
         EndScan();

@@ -48,6 +48,23 @@ public sealed partial class WhereThingsLiveTests
         Assert.Equal(FoldersOf(Repository.At($"{folder}/{project}.csproj")).Order(StringComparer.Ordinal), described);
     }
 
+    [Theory]
+    [MemberData(nameof(ProjectsWithFolders))]
+    public void Architecture_names_main_types_that_their_folders_have(string project)
+    {
+        string document = File.ReadAllText(Repository.At(Architecture));
+
+        var missing =
+            from row in TableWith(document, $"folder of `src/{project}`")
+            let folders = NamesIn(row.Names).DefaultIfEmpty("").Select(folder => Repository.At($"src/{project}/{folder}")).ToList()
+            let code = string.Concat(folders.SelectMany(CodeIn).Select(File.ReadAllText))
+            from name in NamesIn(row.LastCell)
+            where !DeclarationOf(name).IsMatch(code) && !folders.Any(folder => Directory.Exists(Path.Combine(folder, name)))
+            select $"{name} ({row.Names})";
+
+        Assert.Equal([], missing);
+    }
+
     [Fact]
     public void Names_in_a_column_are_read_row_by_row()
     {
@@ -73,14 +90,27 @@ public sealed partial class WhereThingsLiveTests
             .Select(file => file[..file.IndexOf('/', StringComparison.Ordinal)])
             .Distinct(StringComparer.Ordinal);
 
+    private static IEnumerable<string> CodeIn(string folder) =>
+        Directory.EnumerateFiles(folder, "*.cs", Path.EndsInDirectorySeparator(folder) ? SearchOption.TopDirectoryOnly : SearchOption.AllDirectories);
+
+    // The declaration of a type, or of a method that registers one.
+    private static Regex DeclarationOf(string name) =>
+        new($@"\b(?:class|struct|record|interface|enum)\s+{Regex.Escape(name)}\b|\bstatic\b[^\n=]*\b{Regex.Escape(name)}[<(]", RegexOptions.CultureInvariant, TimeSpan.FromMinutes(1));
+
     // The names in code style in the column of a table with this heading.
-    private static IEnumerable<string> RowsOf(string document, string heading)
+    private static IEnumerable<string> RowsOf(string document, string heading) =>
+        TableWith(document, heading).SelectMany(row => NamesIn(row.Names));
+
+    private static IEnumerable<string> NamesIn(string cell) => Code().Matches(cell).Select(match => match.Groups[1].Value);
+
+    // The cells of the column with this heading, and the last cells of the same rows.
+    private static IEnumerable<(string Names, string LastCell)> TableWith(string document, string heading)
     {
         string[] lines = document.Split('\n');
         int head = Array.FindIndex(lines, line => line.StartsWith('|') && CellsOf(line).Contains(heading, StringComparer.Ordinal));
         Assert.True(head >= 0, $"No table has a column '{heading}'.");
         int column = Array.IndexOf(CellsOf(lines[head]), heading);
-        return lines.Skip(head + 2).TakeWhile(line => line.StartsWith('|')).SelectMany(line => Code().Matches(CellsOf(line)[column])).Select(match => match.Groups[1].Value);
+        return lines.Skip(head + 2).TakeWhile(line => line.StartsWith('|')).Select(CellsOf).Select(cells => (cells[column], cells[^2]));
     }
 
     private static string[] CellsOf(string line) => [.. line.Split('|')[1..].Select(cell => cell.Trim())];

@@ -1,5 +1,3 @@
-using System.Globalization;
-using System.Runtime.CompilerServices;
 using Cairn.Platform.Linux;
 
 namespace Cairn.Cli.Serving;

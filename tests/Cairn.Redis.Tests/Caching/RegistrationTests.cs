@@ -81,7 +81,7 @@ public sealed class RegistrationTests
         foreach (ServiceProvider host in new[] { first, second })
         {
             await Eventually.TrueAsync(
-                () => ((CairnRedisCache)host.GetRequiredService<IDistributedCache>()).IsReceivingChanges, "that the host hears of changes");
+                () => ((CairnRedisCache)host.GetRequiredService<IDistributedCache>()).IsReceivingChanges, "that the host receives changes");
         }
     }
 

@@ -49,7 +49,7 @@ internal sealed class SharedServer : IAsyncDisposable
 
     public RedisServer? Redis { get; }
 
-    public string Configuration => Redis?.Configuration ?? _store!.Resp + RedisServer.Patience;
+    public string Address => Redis?.Address ?? _store!.Resp;
 
     public static async Task<SharedServer> StartAsync(ServerKind kind) => kind is ServerKind.Cairn or ServerKind.CairnMultiplexer
         ? new SharedServer(kind, null, await ServedStore.StartAsync())
@@ -58,12 +58,12 @@ internal sealed class SharedServer : IAsyncDisposable
     /// <summary>Creates the options of one cache. A cache over a multiplexer gets its own, which ends with the server.</summary>
     public CairnRedisOptions Options(string instanceName = "shop:", string settings = "")
     {
-        CairnRedisOptions options = OptionsOf(Kind, Configuration, instanceName, settings);
+        CairnRedisOptions options = OptionsOf(Kind, Address + RedisServer.Patience, instanceName, settings);
         if (IsMultiplexer(Kind))
         {
             options.OtherAccess = () => new MultiplexerAccess(async () =>
             {
-                IConnectionMultiplexer multiplexer = await ConnectAsync(Kind, Configuration, settings);
+                IConnectionMultiplexer multiplexer = await ConnectAsync(Kind, Address + RedisServer.Patience, settings);
                 _multiplexers.Add(multiplexer);
                 return multiplexer;
             });

@@ -54,7 +54,7 @@ public sealed class ScribblerTests(ITestOutputHelper output)
             long start = Stopwatch.GetTimestamp();
             while (Stopwatch.GetElapsedTime(start) < Duration && lastLines.All(line => !line.IsCompleted))
             {
-                await Task.WhenAny([Task.Delay(TimeSpan.FromMilliseconds(100)), .. lastLines]);
+                await Task.WhenAny([Task.Delay(TimeSpan.FromMilliseconds(100)), .. lastLines]); // The damage goes on for some time.
             }
 
             scribbler.WriteLine("stop");

@@ -47,7 +47,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
             await StepAsync().ConfigureAwait(false);
             if (i % OperationsBetweenPauses == 0)
             {
-                await Task.Delay(1).ConfigureAwait(false);
+                await Task.Delay(1).ConfigureAwait(false); // Lets time pass, so that values expire between operations.
             }
         }
     }
@@ -133,7 +133,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
                 await Task.Yield();
                 break;
             default:
-                await Task.Delay(chance.Next(1, 4)).ConfigureAwait(false);
+                await Task.Delay(chance.Next(1, 4)).ConfigureAwait(false); // A factory that takes time, around the soft time-out.
                 break;
         }
 
@@ -201,7 +201,7 @@ internal sealed class HybridLoop(CairnHybridCache cache, Journal journal, Action
     {
         while (cache.LevelHealth.PendingChanges > 0)
         {
-            await Task.Delay(1).ConfigureAwait(false);
+            await Task.Delay(1).ConfigureAwait(false); // No event reports the end.
         }
     }
 }

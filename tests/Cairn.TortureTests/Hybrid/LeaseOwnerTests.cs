@@ -87,7 +87,7 @@ public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
     {
         while (cache.GetStatistics().Misses < misses)
         {
-            await Task.Delay(1);
+            await Task.Delay(1); // No event reports the miss.
         }
     }
 

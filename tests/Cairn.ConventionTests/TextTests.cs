@@ -36,6 +36,25 @@ public partial class TextTests
         Assert.Empty(found);
     }
 
+    // Not the simulator, whose time is virtual, nor copies of samples. A wait without end is a process that waits to be killed.
+    [Fact]
+    public void Wait_of_a_test_for_time_to_pass_names_its_reason_beside_it()
+    {
+        var found =
+            from file in Repository.Sources
+            let name = Repository.Relative(file)
+            where name.StartsWith("tests/", StringComparison.Ordinal)
+            where !name.StartsWith("tests/Cairn.Simulation/", StringComparison.Ordinal)
+            where !name.StartsWith("tests/Cairn.DocumentTests/Samples/", StringComparison.Ordinal)
+            from line in File.ReadLines(file).Select((text, index) => (text, number: index + 1))
+            where line.text.Contains("Task.Delay(", StringComparison.Ordinal) || line.text.Contains("Thread.Sleep(", StringComparison.Ordinal)
+            where !line.text.Contains("Timeout.Infinite", StringComparison.Ordinal)
+            where !line.text.Contains("//", StringComparison.Ordinal) && !line.text.Contains('"', StringComparison.Ordinal)
+            select $"{name}:{line.number}: {line.text.Trim()}";
+
+        Assert.Empty(found);
+    }
+
     [Fact]
     public void Commands_of_the_readme_can_be_executed()
     {

@@ -160,7 +160,7 @@ internal sealed class BlocksInEveryWay
         {
             var wait = default(SpinWait);
             wait.SpinOnce();
-            Thread.Sleep(1);
+            Thread.Sleep(1); // No test executes it.
             return task.Result;
         }
     }

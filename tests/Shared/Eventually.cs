@@ -5,7 +5,7 @@ namespace Cairn.Testing;
 /// <summary>Waits for a condition that becomes true at an unknown time. A test asserts that it becomes true, not when.</summary>
 internal static class Eventually
 {
-    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(2);
 
     public static void True(Func<bool> condition)
@@ -38,7 +38,7 @@ internal static class Eventually
         T found = await actual();
         while (!EqualityComparer<T>.Default.Equals(found, expected) && Stopwatch.GetElapsedTime(start) < LongestWait)
         {
-            await Task.Delay(Pause);
+            await Task.Delay(Pause); // No event reports the value.
             found = await actual();
         }
 

@@ -143,7 +143,7 @@ public sealed class HostileBytesTests
 
         Assert.InRange(map.Length, 11_000_000, 14_000_000);
         Assert.Equal(250_000, read.Count);
-        Assert.InRange(Stopwatch.GetElapsedTime(before), TimeSpan.Zero, TimeSpan.FromSeconds(5));
+        Assert.InRange(Stopwatch.GetElapsedTime(before), TimeSpan.Zero, TimeSpan.FromSeconds(60)); // If each entry moved the others, it would take longer.
     }
 
     private static void TryRead(byte[] bytes)

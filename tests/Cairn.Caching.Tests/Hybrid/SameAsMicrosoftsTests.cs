@@ -115,7 +115,8 @@ public sealed class SameAsMicrosoftsTests
         {
             Task<string> asking = subject.Cache.GetOrCreateAsync(
                 "key", async token => await subject.Cache.GetOrCreateAsync("key", _ => new ValueTask<string>("inner"), cancellationToken: token)).AsTask();
-            return await Task.WhenAny(asking, Task.Delay(200)) == asking ? await asking : "never returns";
+            TimeSpan patience = subject.Cache is CairnHybridCache ? LongestWait : TimeSpan.FromMilliseconds(200);
+            return await Task.WhenAny(asking, Task.Delay(patience)) == asking ? await asking : "never returns"; // Microsoft's does not, however long it takes.
         };
         cases["cancelled token"] = async subject => await subject.Cache.GetOrCreateAsync("key", subject.MakeAsync, cancellationToken: new CancellationToken(true));
         cases["set with a cancelled token"] = subject => DoneAsync(subject.Cache.SetAsync("key", "set", cancellationToken: new CancellationToken(true)));

@@ -190,7 +190,7 @@ public sealed class HangingLevelTests
                 _clock.Advance(Bound + TimeSpan.FromMilliseconds(1));
             }
 
-            Task first = await Task.WhenAny(running, Task.Delay(Patience));
+            Task first = await Task.WhenAny(running, Task.Delay(Patience)); // Only a test that has failed waits as long.
             if (first != running)
             {
                 return $"{Level.Hanging} calls hang: {string.Join(", ", Level.Calls)}";
@@ -223,8 +223,9 @@ public sealed class HangingLevelTests
             const int Polls = 10;
             DateTime end = DateTime.UtcNow + Patience;
             int timers = 0;
-            for (int polls = 0; polls < Polls && !running.IsCompleted && DateTime.UtcNow < end; await Task.Delay(1))
+            for (int polls = 0; polls < Polls && !running.IsCompleted && DateTime.UtcNow < end;)
             {
+                await Task.Delay(1); // No event reports that no step follows.
                 int now = _clock.WaitingTimers;
                 polls = Level.Hanging > 0 && now > 0 && now == timers ? polls + 1 : 0;
                 timers = now;

@@ -89,7 +89,7 @@ internal sealed class LevelUnderTest : IAsyncDisposable
             Assert.True(clock.Now < end, "What was waited for did not happen within five simulated minutes.");
 
             // Other threads must reach their next timer first. The time that this takes does not affect the outcome.
-            await Task.Delay(1);
+            await Task.Delay(1); // No event reports that they have.
             clock.Advance(TimeSpan.FromMilliseconds(50));
         }
     }
@@ -100,7 +100,7 @@ internal sealed class LevelUnderTest : IAsyncDisposable
         using var end = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         while (!isSo())
         {
-            await Task.Delay(1, end.Token);
+            await Task.Delay(1, end.Token); // No event reports the condition.
         }
     }
 

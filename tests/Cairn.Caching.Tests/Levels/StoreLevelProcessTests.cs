@@ -167,7 +167,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
         while (!await condition())
         {
             Assert.True(Stopwatch.GetElapsedTime(start) < Long);
-            await Task.Delay(1);
+            await Task.Delay(1); // No event reports the condition.
         }
     }
 

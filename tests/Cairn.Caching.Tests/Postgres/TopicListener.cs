@@ -26,7 +26,7 @@ internal sealed class TopicListener(CairnHybridCache cache, string connectionStr
             catch (NpgsqlException)
             {
                 // The server is restarting, or the network has failed.
-                await Task.Delay(TimeSpan.FromMilliseconds(100), stoppingToken);
+                await Task.Delay(TimeSpan.FromMilliseconds(100), stoppingToken); // Between attempts, as an application does.
             }
         }
     }

@@ -63,10 +63,9 @@ public class BackPressureTests
         {
             sent += client.SendWhatIsTaken(requests.AsSpan((int)(sent % requests.Length)));
         }
-        while (client.Socket.Poll(TimeSpan.FromMilliseconds(200), SelectMode.SelectWrite));
+        while (client.Socket.Poll(TimeSpan.FromMilliseconds(200), SelectMode.SelectWrite) || !await connection.OnWorker(() => connection.IsReceivePaused));
 
         Assert.InRange(server.Engine.Memory.Bytes, 1, 24 << 20);
-        Assert.True(await connection.OnWorker(() => connection.IsReceivePaused));
         Assert.InRange(connection.WaitingInputBytes, 0, 2 << 20);
         client.Socket.Blocking = true;
         long expected = 10_000_000 + (sent / request.Length * (request.Length - "echo ".Length));

@@ -45,12 +45,9 @@ public sealed class ExpirationStatisticsTests
         Client[] clients = [expecting, asked];
         foreach (Client client in clients)
         {
-            for (int i = 0; i < 10; i++)
-            {
-                client.Ask($"set short{i} 0 1 1\r\n1\r\n");
-            }
-
-            client.Ask("set a 0 0 1\r\n1\r\nset b 0 0 1\r\n1\r\nset c 0 0 1\r\n1\r\nget short9\r\n");
+            // One request: short9 is still there when it is read. memcached removes it one to two seconds after the set.
+            string shorts = string.Concat(Enumerable.Range(0, 10).Select(i => $"set short{i} 0 2 1\r\n1\r\n"));
+            client.Ask(shorts + "set a 0 0 1\r\n1\r\nset b 0 0 1\r\n1\r\nset c 0 0 1\r\n1\r\nget short9\r\n");
         }
 
         string[] names = ["get_expired", "get_flushed", "get_hits", "get_misses", "touch_misses", "delete_misses", "incr_misses", "decr_misses", "reclaimed", "expired_unfetched", "curr_items"];

@@ -25,9 +25,10 @@ public sealed class ExpirationStatisticsTests
 
         script.Append("SET short0 1 PX 1000\r\nPERSIST short1\r\nDEL short2\r\n");
         var results = new List<string>();
-        foreach (IPEndPoint server in new[] { redis.EndPoint, cairn.EndPoint(WireProtocol.Resp) })
+        IPEndPoint[] servers = [redis.EndPoint, cairn.EndPoint(WireProtocol.Resp)];
+        Array.ForEach(servers, server => Ask(server, script.ToString()));
+        foreach (IPEndPoint server in servers)
         {
-            Ask(server, script.ToString());
             var waited = Stopwatch.StartNew();
             while (!Ask(server, "DBSIZE\r\n").Contains(":4\r\n", StringComparison.Ordinal))
             {

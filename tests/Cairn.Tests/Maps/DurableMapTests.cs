@@ -67,9 +67,8 @@ public sealed class DurableMapTests : StoreTest
             times[i] = Stopwatch.GetElapsedTime(start);
         }
 
-        // The median, because a busy machine can stop this process at any moment.
-        Array.Sort(times);
-        Assert.InRange(times[times.Length / 2], TimeSpan.Zero, TimeSpan.FromMilliseconds(100));
+        // The shortest time. Each put follows a flush, so each waits as long as the store delays its flushes. A busy machine adds to that.
+        Assert.InRange(times.Min(), TimeSpan.Zero, TimeSpan.FromMilliseconds(100));
     }
 
     [Fact]

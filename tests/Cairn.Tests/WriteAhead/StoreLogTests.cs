@@ -9,6 +9,9 @@ public sealed class StoreLogTests : StoreTest
     private static readonly CollectionOptions Logged = new() { Region = StoreRegion.Keep };
     private static readonly CollectionOptions Urgent = Logged with { Durability = Durability.EveryOperation };
 
+    // Only a test that has failed waits as long.
+    private static readonly TimeSpan LongestFlush = TimeSpan.FromMinutes(1);
+
     private readonly FaultyPlatform _platform = new();
 
     [Fact]
@@ -167,15 +170,22 @@ public sealed class StoreLogTests : StoreTest
         const int Writes = 50;
         CairnStore store = Open(_platform);
         CairnCollection accounts = store.Collection("accounts", Logged);
-        _platform.OnFlush = () => Thread.Sleep(2);
+        int writing = 0;
+        int unfinished = Threads;
+        _platform.OnFlush = () => SpinWait.SpinUntil(() => Volatile.Read(ref writing) >= Volatile.Read(ref unfinished), LongestFlush);
         int before = _platform.Flushes;
 
+        // A flush lasts until every thread writes. So the next flush finds the records of those that came meanwhile.
         Run(Threads, thread =>
         {
             for (int i = 0; i < Writes; i++)
             {
+                Interlocked.Increment(ref writing);
                 accounts.Set($"{thread} {i}", [1]);
+                Interlocked.Decrement(ref writing);
             }
+
+            Interlocked.Decrement(ref unfinished);
         });
 
         Assert.InRange(_platform.Flushes - before, Writes, Threads * Writes / 4);
@@ -215,7 +225,7 @@ public sealed class StoreLogTests : StoreTest
         accounts.Set("a", [1]);
         _platform.OnFlush = () =>
         {
-            Thread.Sleep(20);
+            Thread.Sleep(20); // As a disk that fails after some time. Writers that come later get the same error.
             throw FaultyPlatform.Failed("Synchronising");
         };
 

@@ -7,9 +7,10 @@ internal sealed class StoreDirectory : IDisposable
 {
     public const long SmallCapacityBytes = 8L << 20;
 
-    private const string MemoryDirectory = "/dev/shm";
+    private readonly TestDirectory _directory = new(MemoryDirectory);
 
-    private readonly TestDirectory _directory = new(Directory.Exists(MemoryDirectory) ? MemoryDirectory : null);
+    /// <summary>Gets a directory in memory, or null if the system has none.</summary>
+    public static string? MemoryDirectory { get; } = Directory.Exists("/dev/shm") ? "/dev/shm" : null;
 
     public string Path => _directory.Path;
 

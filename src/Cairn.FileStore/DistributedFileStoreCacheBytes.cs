@@ -102,6 +102,6 @@ public class DistributedFileStoreCacheBytes : IDistributedFileStoreCacheBytes, I
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(value);
-        return DistributedFileStoreCacheString.NewChange(key, value.AsSpan().ToArray(), EntryDeadlines.From(options, _isSlidingAllowed, _clock));
+        return DistributedFileStoreCacheString.NewChange(key, EntryText.OfBytes(value), EntryDeadlines.From(options, _isSlidingAllowed, _clock));
     }
 }

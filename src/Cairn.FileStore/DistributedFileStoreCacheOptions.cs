@@ -31,7 +31,8 @@ public class DistributedFileStoreCacheOptions
 
     /// <summary>
     /// Gets or sets how the Class version serializes objects. Default null: the defaults of System.Text.Json, escaping only the characters that
-    /// JSON requires. A type resolver is required if reflection is disabled.
+    /// JSON requires. A type resolver is required if reflection is disabled. With WriteIndented, all versions of a cache in a file refuse it: the
+    /// file stores each entry in one line.
     /// </summary>
     public JsonSerializerOptions? JsonSerializerForCacheFile { get; set; }
 
@@ -167,6 +168,13 @@ public class DistributedFileStoreCacheOptions
         Require(NumTriesOnUnauthorizedAccess >= 1, nameof(NumTriesOnUnauthorizedAccess), NumTriesOnUnauthorizedAccess, "1 or more");
         RequireInterval(nameof(ChangePollInterval), ChangePollInterval);
         RequireInterval(nameof(LockTimeout), LockTimeout);
+        if (JsonSerializerForCacheFile is { WriteIndented: true })
+        {
+            throw new ArgumentException(
+                $"{nameof(DistributedFileStoreCacheOptions)}.{nameof(JsonSerializerForCacheFile)} has {nameof(JsonSerializerOptions.WriteIndented)} set, " +
+                "but the file stores each entry in one line. Set it to false.");
+        }
+
         ArgumentNullException.ThrowIfNull(TimeProvider);
         return new FileEngineOptions
         {
@@ -206,7 +214,7 @@ public class DistributedFileStoreCacheOptions
         if (value is null)
         {
             throw new DistributedFileStoreCacheException(
-                $"Where the cache file is must be known: pass the environment to AddDistributedFileStoreCache, or set {name} in its options.");
+                $"You either need to provide an value for the environment parameter, or set the options' {name} property.");
         }
     }
 }

@@ -19,6 +19,6 @@ internal static class Throw
 
     public static DistributedFileStoreCacheException TooLarge(string path, long bytes, long limit) => new(string.Create(
         CultureInfo.InvariantCulture,
-        $"The cache file '{path}' would have {bytes} bytes, more than MaxBytesInJsonCacheFile allows ({limit}), so nothing is changed. " +
-        $"Raise the limit (SetMaxBytesByCalculation helps to choose one), remove entries or let them expire."));
+        $"Your cache json file has more that {limit} bytes, so you MUST set the option's MaxBytesInJsonCacheFile to a bigger value. " +
+        $"'{path}' would have {bytes} bytes, so nothing is changed. SetMaxBytesByCalculation helps to choose a limit."));
 }

@@ -58,22 +58,22 @@ public sealed class FileTests : ToolTest
     {
         File("set", "a", "1");
         TestConsole console = NewConsole();
-        console.Environment["EDITOR"] = "sed -i s/key/kay/";
+        console.Environment["EDITOR"] = "sed -i 2s/,/+/";
 
         ToolRun run = Run(console, "file", "edit", FilePath);
 
         Assert.Equal(ExitCode.Damaged, run.Code);
-        Assert.Contains("line 2, column 2", run.Error, StringComparison.Ordinal);
+        Assert.Contains("line 2, column 5", run.Error, StringComparison.Ordinal);
         Assert.Equal("1", File("get", "a").Output);
         string copy = run.Error.Split('\'')[1];
-        Assert.Contains("kay", System.IO.File.ReadAllText(copy), StringComparison.Ordinal);
+        Assert.Contains("\"a\"+", System.IO.File.ReadAllText(copy), StringComparison.Ordinal);
         System.IO.File.Delete(copy);
     }
 
     [Fact]
     public void Verify_names_the_place_of_a_mistake()
     {
-        System.IO.File.WriteAllText(FilePath, "{\"format\":\"cairn.filestore/1\",\"entries\":[\n{\"key\":\"a\"}\n]}\n");
+        System.IO.File.WriteAllText(FilePath, "{\"format\":\"cairn.filestore/2\",\"entries\":[\n{\"key\":\"a\"}\n]}\n");
 
         ToolRun run = File("verify", "--json");
 

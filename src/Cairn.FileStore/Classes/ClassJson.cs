@@ -11,17 +11,8 @@ internal sealed class ClassJson
     private JsonTypeInfo? _last;
 
     /// <summary>Creates the object. Null uses the options of the original library.</summary>
-    /// <exception cref="ArgumentException">The options write indented JSON.</exception>
     public ClassJson(JsonSerializerOptions? options)
     {
-        if (options is { WriteIndented: true })
-        {
-            throw new ArgumentException(
-                $"{nameof(DistributedFileStoreCacheOptions)}.{nameof(DistributedFileStoreCacheOptions.JsonSerializerForCacheFile)} has " +
-                $"{nameof(JsonSerializerOptions.WriteIndented)} set, but the file stores each entry in one line. Set it to false.",
-                nameof(options));
-        }
-
         _options = options is null ? new JsonSerializerOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping } : new JsonSerializerOptions(options);
         if (_options.TypeInfoResolver is null && JsonSerializer.IsReflectionEnabledByDefault)
         {

@@ -6,8 +6,8 @@ namespace Cairn.FileStore.Engine;
 /// <summary>The expiration of an entry, from the options of a call.</summary>
 internal readonly record struct EntryDeadlines(long ExpiresTicks, SlidingTimes? Sliding = null)
 {
-    public const string NoSliding =
-        "This library doesn't support sliding expirations for performance reasons, unless AllowSlidingExpiration is set in its options.";
+    // The text of Net.DistributedFileStoreCache, whose users compare it. AllowSlidingExpiration and the documents of it name the remedy.
+    public const string NoSliding = "This library doesn't support sliding expirations for performance reasons.";
 
     public static EntryDeadlines Never => new(Entry.Never);
 

@@ -122,7 +122,7 @@ internal sealed partial class FileEngine
         }
 
         _seen = new FileStamp(record.Device, record.Inode, record.Length, record.ChangedTicks, IsWritable: true);
-        _mustRewrite = false;
+        _mustRewrite = _isEarlierVersion;
         _isProvisional = false;
         _isBehind = false;
         return true;
@@ -188,7 +188,8 @@ internal sealed partial class FileEngine
                         End = reader.EndOfEntries,
                         HasEntries = reader.HasEntries,
                         IsOldFormat = reader.IsOldFormat,
-                        MustRewrite = reader.IsOldFormat,
+                        IsEarlierVersion = reader.IsEarlierVersion,
+                        MustRewrite = reader.IsOldFormat || reader.IsEarlierVersion,
                     },
                     ref handle,
                     canWrite);
@@ -222,7 +223,14 @@ internal sealed partial class FileEngine
         var reader = new FileReader(text[..(int)record.End]);
         bool isWhole = reader.ReadFile(table) == TextOutcome.Torn && reader.EndOfEntries == record.End;
         content = isWhole
-            ? new Content(table, stamp) { End = record.End, HasEntries = reader.HasEntries, Base = record.BaseGeneration }
+            ? new Content(table, stamp)
+            {
+                End = record.End,
+                HasEntries = reader.HasEntries,
+                Base = record.BaseGeneration,
+                IsEarlierVersion = reader.IsEarlierVersion,
+                MustRewrite = reader.IsEarlierVersion,
+            }
             : null;
         return isWhole;
     }
@@ -267,7 +275,7 @@ internal sealed partial class FileEngine
         _canWrite = canWrite;
         if (_hasContent && !_seen.IsSameFile(content.Stamp))
         {
-            _rewrittenTicks = NowTicks; // Most likely another process has rewritten the file.
+            CountRewrite(); // By this process or, most likely, by another one.
         }
 
         _seen = content.Stamp;
@@ -279,6 +287,7 @@ internal sealed partial class FileEngine
         _hasEntries = content.HasEntries;
         _mustRewrite = content.MustRewrite;
         _isOldFormat = content.IsOldFormat;
+        _isEarlierVersion = content.IsEarlierVersion;
         _isProvisional = content.IsProvisional;
         _hasContent = true;
         _view.Snapshot = null;
@@ -377,6 +386,8 @@ internal sealed partial class FileEngine
         public bool HasEntries { get; init; }
 
         public bool IsOldFormat { get; init; }
+
+        public bool IsEarlierVersion { get; init; }
 
         /// <summary>Gets whether the next change must rewrite the file, because it cannot be appended.</summary>
         public bool MustRewrite { get; init; }

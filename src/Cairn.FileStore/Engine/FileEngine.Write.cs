@@ -9,7 +9,7 @@ namespace Cairn.FileStore.Engine;
 // Changing the file, during this process's turn.
 //
 // A change is appended. The file is rewritten instead (E6) in these cases: more than half of it is garbage; entries in it have expired (with
-// a minimum interval); it is new, empty, truncated or in the old format; or all entries are cleared.
+// a limit of the frequency); it is new, empty, truncated or in an older format; or all entries are cleared.
 //
 // A writer that dies leaves one of these: the unchanged file; a completely appended change, which counts; an incompletely appended change,
 // which the next writer removes; or a temporary file with a fixed name, which the next rewrite overwrites.
@@ -18,7 +18,10 @@ internal sealed partial class FileEngine
     // A rewrite flushes to the disk, so small files are not rewritten often.
     private const long LeastGarbageBytes = 256 << 10;
 
-    private const long BytesOfPauseSecond = 1 << 20;
+    // A rewrite that removes expired entries is followed by a rest of one second for each megabyte of the file. After a time without
+    // rewrites, this many need no rest.
+    private const int RewritesWithoutRest = 20;
+    private const long BytesOfRestSecond = 1 << 20;
 
     // The number of attempts of a change if the file is replaced during each of them.
     private const int MostReplacements = 20;
@@ -327,7 +330,6 @@ internal sealed partial class FileEngine
         }
 
         Accept(content, ref handle, canWrite);
-        _rewrittenTicks = NowTicks;
         var record = new CommitRecord
         {
             Device = stamp.Device,
@@ -454,9 +456,9 @@ internal sealed partial class FileEngine
         return keep.ToArray();
     }
 
-    // Removes expired entries together with the next change, which requires a rewrite. Therefore it happens at most once in as many seconds as
-    // the file has megabytes, and at most once a second. Returns true if the file was rewritten with the changes, or if isReplaced
-    // says that another program replaced it in the meantime.
+    // Removes expired entries together with the next change, which requires a rewrite. If entries expire all the time, most changes append
+    // (MayRewrite). Returns true if the file was rewritten with the changes, or if isReplaced says that another program replaced it in the
+    // meantime.
     private bool TryDropExpired(ReadOnlySpan<EntryChange> changes, out bool isReplaced)
     {
         isReplaced = false;
@@ -467,16 +469,10 @@ internal sealed partial class FileEngine
             return false;
         }
 
-        long pause = Math.Max(1, _seen.Length / BytesOfPauseSecond) * TimeSpan.TicksPerSecond;
-        if (now >= _rewrittenTicks && now - _rewrittenTicks < pause)
+        // If nothing is swept, the entry that would have expired was replaced in the meantime.
+        if (!MayRewrite(now) || !table.Sweep(now))
         {
             return false;
-        }
-
-        _rewrittenTicks = now;
-        if (!table.Sweep(now))
-        {
-            return false; // The entry that would have expired was replaced in the meantime.
         }
 
         try
@@ -486,9 +482,29 @@ internal sealed partial class FileEngine
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
+            CountRewrite();
             return false; // There is no disk space or no permission for a new file. The change itself may still succeed.
         }
     }
+
+    // _restedTicks is the time at which the rests of all earlier rewrites are over. It may be in the future by the rests of 20 rewrites.
+    private bool MayRewrite(long now)
+    {
+        if (_restedTicks - now > RewritesWithoutRest * RestTicks)
+        {
+            _restedTicks = now; // The clock was set back, or the file has become smaller.
+        }
+
+        return _restedTicks - now <= (RewritesWithoutRest - 1) * RestTicks;
+    }
+
+    private void CountRewrite()
+    {
+        long now = NowTicks;
+        _restedTicks = Math.Min(Math.Max(now, _restedTicks), now + ((RewritesWithoutRest - 1) * RestTicks)) + RestTicks;
+    }
+
+    private long RestTicks => Math.Max(1, _seen.Length / BytesOfRestSecond) * TimeSpan.TicksPerSecond;
 
     private long GrowthOf(ReadOnlySpan<EntryChange> changes)
     {

@@ -50,10 +50,11 @@ internal sealed partial class FileEngine : IDisposable
     private bool _mustLook = true;
     private bool _mustRewrite = true;
     private bool _isOldFormat;
+    private bool _isEarlierVersion;
     private bool _isToCompact;
     private bool _isMappingRefused;
     private bool _isClosed;
-    private long _rewrittenTicks;
+    private long _restedTicks;
 
     public FileEngine(FileEngineOptions options)
     {

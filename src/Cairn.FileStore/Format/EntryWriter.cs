@@ -17,29 +17,26 @@ internal static class EntryWriter
     public static int Write(ArrayBufferWriter<byte> target, Entry entry)
     {
         int start = target.WrittenCount;
-        target.Write("{\"key\":"u8);
+        bool isShort = entry is { Value: string or JsonText, Sliding: null };
+        target.Write(isShort ? "["u8 : "{\"key\":"u8);
         WriteString(target, entry.Key);
         switch (entry.Value)
         {
             case null:
                 target.Write(",\"removed\":true"u8);
                 break;
-            case string text:
-                target.Write(",\"value\":"u8);
-                WriteString(target, text);
-                break;
-            case JsonText json:
-                target.Write(",\"value\":"u8);
-                target.Write(json.Utf8);
-                break;
             case byte[] bytes:
                 target.Write(",\"bytes\":\""u8);
                 WriteBase64(target, bytes);
                 target.Write("\""u8);
                 break;
+            case var value:
+                target.Write(isShort ? ","u8 : ",\"value\":"u8);
+                WriteValue(target, value);
+                break;
         }
 
-        WriteTime(target, ",\"expires\":\""u8, entry.ExpiresTicks);
+        WriteTime(target, isShort ? ",\""u8 : ",\"expires\":\""u8, entry.ExpiresTicks);
         if (entry.Sliding is { } sliding)
         {
             target.Write(",\"sliding\":\""u8);
@@ -48,7 +45,7 @@ internal static class EntryWriter
             WriteTime(target, ",\"latest\":\""u8, sliding.LatestTicks);
         }
 
-        target.Write("}"u8);
+        target.Write(isShort ? "]"u8 : "}"u8);
         return target.WrittenCount - start;
     }
 
@@ -61,6 +58,18 @@ internal static class EntryWriter
         WriteTime(target, ",\"touched\":\""u8, expiresTicks);
         target.Write("}"u8);
         return target.WrittenCount - start;
+    }
+
+    private static void WriteValue(ArrayBufferWriter<byte> target, object value)
+    {
+        if (value is JsonText json)
+        {
+            target.Write(json.Utf8);
+        }
+        else
+        {
+            WriteString(target, (string)value);
+        }
     }
 
     private static void WriteString(ArrayBufferWriter<byte> target, string text)
@@ -146,7 +155,7 @@ internal static class EntryWriter
         }
 
         target.Write(property);
-        new DateTime(ticks, DateTimeKind.Utc).TryFormat(target.GetSpan(40), out int written, "O", CultureInfo.InvariantCulture);
+        new DateTime(ticks, DateTimeKind.Utc).TryFormat(target.GetSpan(40), out int written, "yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK", CultureInfo.InvariantCulture);
         target.Advance(written);
         target.Write("\""u8);
     }

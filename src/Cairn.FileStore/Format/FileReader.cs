@@ -55,6 +55,9 @@ internal ref struct FileReader
     /// <summary>Gets whether the text is a file of Net.DistributedFileStoreCache.</summary>
     public bool IsOldFormat { get; private set; }
 
+    /// <summary>Gets whether the text is of version 1 of the format (F4).</summary>
+    public bool IsEarlierVersion { get; private set; }
+
     /// <summary>Gets the error in an invalid text; null if there is none.</summary>
     public readonly FormatProblem? Problem => _error is null ? null : FormatProblem.At(_text, _errorAt, _error);
 
@@ -122,7 +125,8 @@ internal ref struct FileReader
     private bool ReadHeader(out bool isEmptyOldFile)
     {
         isEmptyOldFile = false;
-        if (_text.StartsWith(FileFormat.Header))
+        IsEarlierVersion = _text.StartsWith(FileFormat.EarlierHeader);
+        if (IsEarlierVersion || _text.StartsWith(FileFormat.Header))
         {
             _position = FileFormat.Header.Length;
             EndOfEntries = _position;
@@ -130,7 +134,7 @@ internal ref struct FileReader
             return true;
         }
 
-        if (FileFormat.Header.StartsWith(_text[_position..]))
+        if (FileFormat.Header.StartsWith(_text[_position..]) || FileFormat.EarlierHeader.StartsWith(_text[_position..]))
         {
             _isOurs = true; // The header itself is incomplete (F2).
             _position = _text.Length;
@@ -176,9 +180,10 @@ internal ref struct FileReader
             return false;
         }
 
-        if (format != "cairn.filestore/1")
+        IsEarlierVersion = format == FileFormat.EarlierName;
+        if (!IsEarlierVersion && format != FileFormat.Name)
         {
-            return Fail(start, $"the format is \"{format}\", and this version reads \"cairn.filestore/1\"");
+            return Fail(start, $"the format is \"{format}\", and this version reads \"{FileFormat.EarlierName}\" and \"{FileFormat.Name}\"");
         }
 
         SkipSpace();
@@ -376,44 +381,54 @@ internal ref struct FileReader
     private bool ReadEntry(EntryTable table)
     {
         int start = _position;
-        if (!ReadPlainEntry(out string? key, out object? value))
+        return TryTake((byte)'[') ? ReadShortEntry(table, start) : ReadLongEntry(table, start);
+    }
+
+    // ["key",value] or ["key",value,"expires"]; the bracket has been read.
+    private bool ReadShortEntry(EntryTable table, int start)
+    {
+        SkipSpace();
+        if (!ReadString(out string key))
         {
-            return _error is null ? ReadAnyEntry(table, start) : false;
+            return false;
         }
 
-        Add(table, new Entry(key, value) { LineBytes = LineBytes(start) });
+        SkipSpace();
+        if (!Take((byte)',', "a comma and the value of the entry"))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        object? value = null;
+        if (!ReadValue(_position, ref value))
+        {
+            return false;
+        }
+
+        SkipSpace();
+        long expires = Entry.Never;
+        if (TryTake((byte)','))
+        {
+            SkipSpace();
+            if (!ReadTime(out expires))
+            {
+                return false;
+            }
+
+            SkipSpace();
+        }
+
+        if (!Take((byte)']', "the bracket that closes the entry"))
+        {
+            return false;
+        }
+
+        Add(table, new Entry(key, value) { ExpiresTicks = expires, LineBytes = LineBytes(start) });
         return true;
     }
 
-    // Reads {"key":"...","value":"..."} exactly as the writer writes it. Returns false without an error if the text has another form.
-    private bool ReadPlainEntry(out string key, out object? value)
-    {
-        int start = _position;
-        key = "";
-        value = null;
-        if (!TryTakeText("{\"key\":"u8) || !ReadString(out key))
-        {
-            return Back(start);
-        }
-
-        if (!TryTakeText(",\"value\":"u8) || _position == _text.Length || _text[_position] != (byte)'"' || !ReadString(out string text))
-        {
-            return Back(start);
-        }
-
-        value = text;
-        return TryTake((byte)'}') || Back(start);
-    }
-
-    private bool Back(int start)
-    {
-        // ReadAnyEntry finds the same error again and reports it more precisely.
-        _position = start;
-        _error = null;
-        return false;
-    }
-
-    private bool ReadAnyEntry(EntryTable table, int start)
+    private bool ReadLongEntry(EntryTable table, int start)
     {
         string? key = null;
         object? value = null;

@@ -61,6 +61,61 @@ public sealed class OldFormatTests : IDisposable
     }
 
     [Fact]
+    public void File_of_version_1_is_read_as_it_is_and_rewritten_by_the_first_change_without_a_backup()
+    {
+        const string Old = """
+            {"format":"cairn.filestore/1","entries":[
+            {"key":"a","value":"1"},
+            {"key":"b","value":{"MyInt":3},"expires":"2930-01-01T00:00:00.0000000Z"},
+            {"key":"c","bytes":"AAEC"},
+            {"key":"d","value":"4"},
+            {"key":"d","removed":true}
+            ]}
+
+            """;
+        _file.Text = Old;
+        DistributedFileStoreCacheString cache = Open();
+        DistributedFileStoreCacheString other = Open();
+
+        Assert.Equal(["a", "b", "c"], cache.GetAllKeyValues().Keys);
+        Assert.Equal(3, other.GetAllKeyValues().Count);
+        Assert.Equal(Old, _file.Text);
+        cache.Set("e", "5");
+
+        Assert.Equal(
+            """
+            {"format":"cairn.filestore/2","entries":[
+            ["a","1"],
+            ["b",{"MyInt":3},"2930-01-01T00:00:00Z"],
+            {"key":"c","bytes":"AAEC"},
+            ["e","5"]
+            ]}
+
+            """,
+            _file.Text);
+        Assert.Equal("5", other.Get("e"));
+        other.Set("f", "6");
+        Assert.EndsWith("[\"e\",\"5\"],\n[\"f\",\"6\"]\n]}\n", _file.Text, StringComparison.Ordinal);
+        Assert.Equal(5, Open().GetAllKeyValues().Count);
+        Assert.DoesNotContain(_file.FileNames, name => name.Contains("backup", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("{\"key\":\"a\",\"value\":\"1\"},\n{\"key\":\"b\",\"val")]
+    [InlineData("{\"key\":\"a\",\"value\":\"1\"}\n]}")]
+    public void File_of_version_1_never_gets_entries_of_version_2_behind_its_header(string entries)
+    {
+        _file.Text = "{\"format\":\"cairn.filestore/1\",\"entries\":[\n" + entries;
+        DistributedFileStoreCacheString cache = Open();
+
+        Assert.Equal("1", cache.Get("a"));
+        cache.Set("c", "3");
+
+        Assert.StartsWith("{\"format\":\"cairn.filestore/2\"", _file.Text, StringComparison.Ordinal);
+        Assert.Equal(2, Open().GetAllKeyValues().Count);
+    }
+
+    [Fact]
     public void Earlier_backup_is_kept()
     {
         File.WriteAllText(_file.FilePath + ".backup", "earlier");

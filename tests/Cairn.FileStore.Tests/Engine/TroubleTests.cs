@@ -11,7 +11,7 @@ namespace Cairn.FileStore.Tests.Engine;
 [UnsupportedOSPlatform("windows")]
 public sealed class TroubleTests : IDisposable
 {
-    private const string Good = "{\"format\":\"cairn.filestore/1\",\"entries\":[\n{\"key\":\"a\",\"value\":\"1\"},\n{\"key\":\"b\",\"value\":\"2\"}\n]}\n";
+    private const string Good = "{\"format\":\"cairn.filestore/2\",\"entries\":[\n[\"a\",\"1\"],\n[\"b\",\"2\"]\n]}\n";
 
     private readonly CacheFile _file = new();
 
@@ -20,8 +20,8 @@ public sealed class TroubleTests : IDisposable
     [Theory]
     [InlineData(3)] // The end is within the closing brackets.
     [InlineData(5)] // The end is within the last entry.
-    [InlineData(20)]
-    [InlineData(28)]
+    [InlineData(10)]
+    [InlineData(14)]
     public void Torn_tail_costs_only_the_entry_that_was_torn(int missingBytes)
     {
         _file.Text = Good[..^missingBytes];
@@ -41,7 +41,7 @@ public sealed class TroubleTests : IDisposable
         cache.Set("a", "1");
         byte[] whole = File.ReadAllBytes(_file.FilePath);
 
-        WriteAt(whole.Length - 4, ",\n{\"key\":\"b\",\"value\":\"to");
+        WriteAt(whole.Length - 4, ",\n[\"b\",\"to");
 
         Assert.Equal("1", _file.Open().Get("a"));
         cache.Set("c", "3");
@@ -56,7 +56,7 @@ public sealed class TroubleTests : IDisposable
         cache.Set("a", "1");
         long end = new FileInfo(_file.FilePath).Length - 4;
 
-        WriteAt(end, ",\n{\"key\":\"b\",\"value\":\"2\"},\n{\"key\":\"c\",\"val");
+        WriteAt(end, ",\n[\"b\",\"2\"],\n[\"c\",\"val");
 
         Assert.Null(_file.Open().Get("b"));
         cache.Set("d", "4");
@@ -70,7 +70,7 @@ public sealed class TroubleTests : IDisposable
         DistributedFileStoreCacheString cache = _file.Open();
         cache.Set("a", "1");
 
-        WriteAt(new FileInfo(_file.FilePath).Length - 4, ",\n{\"key\":\"c\",\"value\":\"3\"}\n]}\n");
+        WriteAt(new FileInfo(_file.FilePath).Length - 4, ",\n[\"c\",\"3\"]\n]}\n");
 
         cache.Set("d", "4");
         Assert.Equal("3", cache.Get("c"));
@@ -235,8 +235,8 @@ public sealed class TroubleTests : IDisposable
         _file.Replace(broken);
 
         var refusal = Assert.Throws<FileStoreFormatException>(() => cache.Set("c", "3"));
-        Assert.Equal((3, 11), (refusal.Line, refusal.Column));
-        Assert.Contains("line 3, column 11", refusal.Message, StringComparison.Ordinal);
+        Assert.Equal((3, 5), (refusal.Line, refusal.Column));
+        Assert.Contains("line 3, column 5", refusal.Message, StringComparison.Ordinal);
         Assert.Throws<FileStoreFormatException>(() => other.Remove("a"));
         Assert.Equal("1", cache.Get("a"));
         Assert.Equal("2", other.Get("b"));
@@ -263,7 +263,7 @@ public sealed class TroubleTests : IDisposable
     [Fact]
     public void Cache_opened_on_a_broken_file_misses_until_it_is_mended()
     {
-        _file.Text = Good.Replace("},", "}", StringComparison.Ordinal);
+        _file.Text = Good.Replace("],", "]", StringComparison.Ordinal);
         DistributedFileStoreCacheString cache = _file.Open();
 
         Assert.Null(cache.Get("a"));

@@ -7,13 +7,20 @@ namespace Cairn.FileStore.Tests.Format;
 /// <summary>The content that a cache file may have, and the reported position of a mistake.</summary>
 public class FileReaderTests
 {
-    private const string Before = "{\"format\":\"cairn.filestore/1\",\"entries\":[\n";
+    private const string Before = "{\"format\":\"cairn.filestore/2\",\"entries\":[\n";
 
     [Theory]
     [InlineData("hello", 1, 1, "an object was expected")]
     [InlineData("[1]", 1, 1, "an object was expected")]
     [InlineData("{\"x\":1}", 1, 2, "begins neither")]
     [InlineData("{\"format\":\"other\",\"entries\":[]}", 1, 10, "\"other\"")]
+    [InlineData("{\"format\":\"cairn.filestore/3\",\"entries\":[]}", 1, 10, "this version reads \"cairn.filestore/1\" and \"cairn.filestore/2\"")]
+    [InlineData(Before + "[]\n]}", 2, 2, "a string was expected")]
+    [InlineData(Before + "[\"a\"]\n]}", 2, 5, "a comma and the value of the entry")]
+    [InlineData(Before + "[\"a\",]\n]}", 2, 6, "a value was expected")]
+    [InlineData(Before + "[\"a\",\"1\",\"soon\"]\n]}", 2, 10, "not a time")]
+    [InlineData(Before + "[\"a\",\"1\",\"2030-01-01\",1]\n]}", 2, 22, "the bracket that closes the entry")]
+    [InlineData(Before + "[\"a\",\"1\"},\n]}", 2, 9, "the bracket that closes the entry")]
     [InlineData(Before + "{\"value\":\"1\"}\n]}", 2, 1, "no \"key\"")]
     [InlineData(Before + "{\"key\":\"a\"}\n]}", 2, 1, "one of \"value\"")]
     [InlineData(Before + "{\"key\":\"a\",\"value\":\"1\",\"bytes\":\"AA==\"}\n]}", 2, 24, "two values")]
@@ -74,7 +81,7 @@ public class FileReaderTests
     public void Every_prefix_of_a_file_is_torn_and_has_the_entries_that_are_whole()
     {
         byte[] whole = Encoding.UTF8.GetBytes(
-            Before + "{\"key\":\"a\",\"value\":\"ä\\u00e4\"},\n{\"key\":\"b\",\"value\":{\"x\":[1.5e3,true]}},\n{\"key\":\"a\",\"removed\":true},\n{\"key\":\"c\",\"bytes\":\"AA==\",\"expires\":\"2030-01-01T00:00:00Z\"}\n]}");
+            Before + "{\"key\":\"a\",\"value\":\"ä\\u00e4\"},\n[\"d\",\"ä\\u00e4\",\"2030-01-01T00:00:00Z\"],\n[\"b\",{\"x\":[1.5e3,true]}],\n{\"key\":\"a\",\"removed\":true},\n{\"key\":\"c\",\"bytes\":\"AA==\",\"expires\":\"2030-01-01T00:00:00Z\"}\n]}");
         for (int length = 1; length < whole.Length; length++)
         {
             var table = new EntryTable();

@@ -135,7 +135,7 @@ public class ManyWritersTests
         }
 
         using JsonDocument document = JsonDocument.Parse(file.Text);
-        Assert.Equal("cairn.filestore/1", document.RootElement.GetProperty("format").GetString());
+        Assert.Equal("cairn.filestore/2", document.RootElement.GetProperty("format").GetString());
     }
 
     private static ChildProcess StartAnswering(CacheFile file)

@@ -86,7 +86,13 @@ public sealed class RegistrationTests : IDisposable
     {
         var services = new ServiceCollection();
 
-        Assert.Contains("PathToCacheFileDirectory", Assert.Throws<DistributedFileStoreCacheException>(() => services.AddDistributedFileStoreCache()).Message, StringComparison.Ordinal);
+        Assert.Equal(
+            "You either need to provide an value for the environment parameter, or set the options' PathToCacheFileDirectory property.",
+            Assert.Throws<DistributedFileStoreCacheException>(() => services.AddDistributedFileStoreCache()).Message);
+        Assert.Equal(
+            "You either need to provide an value for the environment parameter, or set the options' SecondPartOfCacheFileName property.",
+            Assert.Throws<DistributedFileStoreCacheException>(
+                () => services.AddDistributedFileStoreCache(options => options.PathToCacheFileDirectory = "/tmp")).Message);
         Assert.Throws<DistributedFileStoreCacheException>(() => services.AddDistributedFileStoreCache(options => options.PathToCacheFileDirectory = "x"));
     }
 

@@ -22,7 +22,7 @@ public sealed class ClassTests : IDisposable
         const string Json = """{"MyClass1":{"MyInt":1,"MyString":"Hello"},"MyInt":3}""";
         Assert.Equal(Json, cache.Get("a"));
         Assert.Equal(Json, cache.GetAllKeyValues()["a"]);
-        Assert.Contains($"{{\"key\":\"a\",\"value\":{Json}}}", _file.Text, StringComparison.Ordinal);
+        Assert.Contains($"[\"a\",{Json}]", _file.Text, StringComparison.Ordinal);
         Outer found = _file.OpenClass().GetClass<Outer>("a")!;
         Assert.Equal(3, found.MyInt);
         Assert.Equal("Hello", found.MyClass1!.MyString);
@@ -76,6 +76,9 @@ public sealed class ClassTests : IDisposable
         var refused = Assert.Throws<ArgumentException>(() => _file.OpenClass(options => options.JsonSerializerForCacheFile = json));
 
         Assert.Contains("JsonSerializerForCacheFile has WriteIndented set", refused.Message, StringComparison.Ordinal);
+        Assert.Throws<ArgumentException>(() => _file.Open(options => options.JsonSerializerForCacheFile = json));
+        Assert.Throws<ArgumentException>(() => _file.OpenBytes(options => options.JsonSerializerForCacheFile = json));
+        Assert.Empty(_file.FileNames);
     }
 
     [Fact]

@@ -209,6 +209,9 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     /// <summary>Creates a second connection to the same server, for commands that cannot use the shared one. The caller disposes of it.</summary>
     internal ServerNode MakeSideNode(ServerNode of, PushReader? onPush) => new(of.Places, _factory, _logger, onPush);
 
+    /// <summary>Returns a key with this prefix that a node of a Cluster serves; null if there is no Cluster or no such key.</summary>
+    internal string? FindServedKey(ServerNode node, string prefix) => _cluster?.FindServedKey(node, prefix);
+
     /// <summary>Starts to read the Cluster's slot map again. Does not wait for the result.</summary>
     internal void RefreshTopology()
     {

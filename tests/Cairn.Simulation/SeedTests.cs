@@ -12,22 +12,24 @@ public sealed class SeedTests(ITestOutputHelper output)
 {
     private const ulong Seeds = 1_000;
     private const ulong ManySeeds = 100_000;
+    private const ulong ClusterSeeds = 100;
 
-    private static readonly TimeSpan s_time = TimeSpan.FromSeconds(40);
+    private static readonly TimeSpan s_time = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan s_clusterTime = TimeSpan.FromSeconds(10);
 
     [Fact]
     public void No_seed_breaks_a_rule()
     {
         if (Environment.GetEnvironmentVariable("CAIRN_SIMULATION_SEED") is { Length: > 0 } one)
         {
-            Assert.Null(new SeedRun().Run(ulong.Parse(one, CultureInfo.InvariantCulture)));
+            Assert.Null(new SeedRun(Scenario.Of).Run(ulong.Parse(one, CultureInfo.InvariantCulture)));
             return;
         }
 
         bool isLong = Environment.GetEnvironmentVariable("CAIRN_SIMULATION") == "long";
         string progress = RepositoryFile.At("artifacts/simulation-next-seed");
         ulong seed = isLong && File.Exists(progress) ? ulong.Parse(File.ReadAllText(progress), CultureInfo.InvariantCulture) : 1;
-        var run = new SeedRun();
+        var run = new SeedRun(Scenario.Of);
         for (; seed <= (isLong ? ManySeeds : Seeds) && (isLong || run.Taken < s_time); seed++)
         {
             if (run.Run(seed) is { } failure)
@@ -39,6 +41,19 @@ public sealed class SeedTests(ITestOutputHelper output)
             {
                 File.WriteAllText(progress, (seed + 1).ToString(CultureInfo.InvariantCulture));
             }
+        }
+
+        output.WriteLine(run.ToString());
+        Assert.True(run.Seeds >= 20, run.ToString());
+    }
+
+    [Fact]
+    public void No_seed_of_a_Cluster_breaks_a_rule()
+    {
+        var run = new SeedRun(Scenario.OfCluster);
+        for (ulong seed = 1; seed <= ClusterSeeds && run.Taken < s_clusterTime; seed++)
+        {
+            Assert.Null(run.Run(seed));
         }
 
         output.WriteLine(run.ToString());

@@ -52,6 +52,22 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
     public ServerNode? NodeOf(int slot) => _slots[slot];
 
+    /// <summary>Returns a key with this prefix that the node serves; null if none is found.</summary>
+    public string? FindServedKey(ServerNode node, string prefix)
+    {
+        // A prefix with a tag between braces has one slot, so most nodes serve none of its keys.
+        for (int number = 0; number < HashSlot.Count; number++)
+        {
+            string key = string.Create(CultureInfo.InvariantCulture, $"{prefix}{number}");
+            if (_slots[HashSlot.Of(key)] == node)
+            {
+                return key;
+            }
+        }
+
+        return null;
+    }
+
     /// <summary>Returns the node that a redirection names. MOVED updates its slot immediately and starts a refresh of the map.</summary>
     public ServerNode? Follow(Redirection redirection, ServerNode from)
     {

@@ -3,7 +3,9 @@
 //   Not live --connected, tracking on or subscribed, PING answered--> Live --a connection was lost--> Not live
 //
 //   I1  In the state Live, the connections that were set up are still the current ones.
-//   I2  Pushes and the reply to PING arrive on the same connection, in order.
+//   I2  Pushes and the reply that proves the connection live arrive on the same connection, in order.
+//   I3  A node of a Cluster has proven that it still serves its slots. One that another node has replaced answers PING, but it refuses a
+//       command with a key. The keys of this watch change on the other node then.
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Redis.Nodes;
@@ -20,11 +22,12 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
     private ServerConnection? _readySubscriber;
     private string? _subscriberId;
     private int _readyVersion = -1;
+    private string? _servedKey;
     private bool _hasMissed;
 
     public ServerNode Main { get; } = server;
 
-    /// <summary>Sets up tracking or the subscription if necessary, then sends a PING. Its reply follows all changes so far (I2).</summary>
+    /// <summary>Sets up tracking or the subscription if necessary, then asks for a sign of life. The reply follows all changes so far (I2).</summary>
     /// <param name="mode">The mode in which changes are received.</param>
     /// <param name="prefixes">The prefixes of the keys; no prefix begins with another.</param>
     /// <param name="version">The version of the prefixes, which changes with them.</param>
@@ -37,7 +40,7 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
     {
         ServerConnection? main = null;
         ServerConnection? subscriber = null;
-        if (mode != ChannelMode.PublishSubscribe)
+        if (mode != ChannelMode.PublishSubscribe || client.IsCluster)
         {
             main = await Main.GetAsync(timeout, cancellationToken).ConfigureAwait(false);
         }
@@ -55,9 +58,13 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
             _hasMissed = true;
         }
 
-        await (subscriber ?? main!).AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
+        bool isProven = prefixes.Count > 0 && await TryProveServesAsync(main, prefixes[0], timeout, cancellationToken).ConfigureAwait(false);
+        if (subscriber is not null || !isProven)
+        {
+            await (subscriber ?? main!).AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
+        }
 
-        // The flag is cleared only here, after the PING succeeded. If the PING fails, the next call reports the missed changes.
+        // The flag is cleared only here, after the request succeeded. If it fails, the next call reports the missed changes.
         bool hasMissed = _hasMissed;
         _hasMissed = false;
         return hasMissed;
@@ -82,6 +89,32 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
         {
             await _subscriber.DisposeAsync().ConfigureAwait(false);
         }
+    }
+
+    // Returns false without a request if the node is not part of a Cluster, or serves no key with this prefix.
+    private async ValueTask<bool> TryProveServesAsync(ServerConnection? main, string prefix, TimeSpan timeout, CancellationToken cancellationToken)
+    {
+        _servedKey ??= client.FindServedKey(Main, prefix);
+        if (main is null || _servedKey is not { } key)
+        {
+            return false;
+        }
+
+        try
+        {
+            await main.AskAsync(["EXISTS", key], timeout, cancellationToken).ConfigureAwait(false);
+        }
+        catch (RedisServerException refusal)
+        {
+            // ASK: the slot is being moved, and this node still serves the keys that have not moved yet.
+            _servedKey = null;
+            if (refusal.Code != "ASK")
+            {
+                throw;
+            }
+        }
+
+        return true;
     }
 
     private async ValueTask SetUpAsync(

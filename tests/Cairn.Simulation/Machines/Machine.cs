@@ -13,13 +13,11 @@ namespace Cairn.Simulation.Machines;
 #pragma warning disable CA1001 // A machine ends with its world, as if its power was cut.
 /// <summary>A machine with an application: the real hybrid cache over the real Redis client, which it reads and changes at random.</summary>
 internal sealed class Machine(World world, VirtualNetwork network, int number, Scenario scenario, Source source, RuleBook rules)
-    : Place(world, string.Create(CultureInfo.InvariantCulture, $"m{number}"), SeededRandom.For(scenario.Seed, "machine", number))
+    : Host(world, network, string.Create(CultureInfo.InvariantCulture, $"m{number}"), SeededRandom.For(scenario.Seed, "machine", number))
 #pragma warning restore CA1001
 {
     private readonly SeededRandom _workload = SeededRandom.For(scenario.Seed, "workload", number);
     private CairnRedisCache? _redis;
-
-    public VirtualNetwork Network => network;
 
     public int Number => number;
 
@@ -40,7 +38,7 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
         {
             var options = new RedisClientOptions
             {
-                EndPoints = [scenario.ServerPlace],
+                EndPoints = scenario.Places,
                 OperationTimeout = TimeSpan.FromSeconds(scenario.OperationTimeoutSeconds),
                 ConnectTimeout = TimeSpan.FromSeconds(2),
                 SilenceLimit = TimeSpan.FromSeconds(5),
@@ -70,7 +68,7 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
         IsRunning = false;
         Cache = null;
         source.Running.RemoveAll(run => run.Machine == this);
-        network.Drop(this, isSilent);
+        Network.Drop(this, isSilent);
     }
 
     /// <summary>Makes many calls at once.</summary>

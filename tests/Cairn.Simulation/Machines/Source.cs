@@ -32,6 +32,9 @@ internal sealed class SourceChange(int key, long version, ChangeWay way, Machine
     /// <summary>Gets the first moment at which the server had it, so that machines could learn of it.</summary>
     public long VisibleAt { get; private set; } = long.MaxValue;
 
+    /// <summary>Gets or sets whether the server had it, and lost it in a failover.</summary>
+    public bool IsLost { get; set; }
+
     // A machine is not told of its own changes, so one that removed the key knows no more by that.
     private Place? _visibleBy;
     private long _visibleToAllAt = long.MaxValue;

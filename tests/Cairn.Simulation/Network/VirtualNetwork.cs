@@ -26,7 +26,7 @@ internal sealed class VirtualNetwork(World world)
     public SeededRandom Random => _random;
 
     /// <summary>Gets the network of the world that runs on this thread.</summary>
-    public static VirtualNetwork Current => ((Machines.Machine)World.Current.Here).Network;
+    public static VirtualNetwork Current => ((Host)World.Current.Here).Network;
 
     /// <summary>Gets the connections that are open on at least one side.</summary>
     public IReadOnlyList<VirtualConnection> Connections => _connections;

@@ -213,7 +213,7 @@ internal static class ProductRewriter
             ];
             if (twin.Result is { } result)
             {
-                added.Add(processor.Create(OpCodes.Ldc_I4, result));
+                added.Add(method.ReturnType.IsValueType ? processor.Create(OpCodes.Ldc_I4, result) : processor.Create(OpCodes.Ldnull));
             }
 
             added.Add(processor.Create(OpCodes.Ret));

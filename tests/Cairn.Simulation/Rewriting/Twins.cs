@@ -4,7 +4,7 @@ namespace Cairn.Simulation.Rewriting;
 /// <param name="Number">The number by which a run chooses the twin.</param>
 /// <param name="Type">The type of the method.</param>
 /// <param name="Method">The method; of several, the one with most parameters.</param>
-/// <param name="Result">What the twin returns; null if the method returns nothing.</param>
+/// <param name="Result">What the twin returns: a number, or 0 for a null reference; null if the method returns nothing.</param>
 internal sealed record Twin(int Number, string Type, string Method, int? Result);
 
 /// <summary>The broken twins. TwinTests says which rule finds each of them.</summary>
@@ -24,6 +24,8 @@ internal static class Twins
     public const int WatchesNoLateWrites = 12;
     public const int WritesWithoutAskedLease = 13;
     public const int RepeatsChanges = 14;
+    public const int TrustsReplacedNodes = 15;
+    public const int ForgetsReplicated = 16;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -41,6 +43,7 @@ internal static class Twins
         new(WatchesNoLateWrites, "Cairn.Caching.Levels.KeyState", "get_IsUnconfirmed", 0),
         new(WritesWithoutAskedLease, "Cairn.Caching.Levels.DistributedLease", "get_IsUnasked", 0),
         new(RepeatsChanges, "Cairn.Caching.Levels.WriteBehindQueue", "TryEnd", 0),
+        new(TrustsReplacedNodes, "Cairn.Redis.RedisClient", "FindServedKey", 0),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
     ];
 }

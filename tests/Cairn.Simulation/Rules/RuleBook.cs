@@ -9,6 +9,8 @@
 //   R7  No call throws because the second level fails, and each ends within the documented limits.
 //   R8  Without calls, no machine changes the server.
 //
+// In a Redis Cluster the rules do not hold for a change that a failed master had acknowledged, and that no replica has: see OnLost.
+//
 // The exception of the document holds in R1, R2 and R5: of two changes at the same time, the one that reaches the second level last wins. A
 // value that is sent late counts as under way until it arrives. Its machine then removes it, unless it is cut off.
 using System.Globalization;
@@ -40,6 +42,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     // A machine that sent a value late removes it when it has learnt of the other change. Until then it may be cut off.
     private static readonly long s_lateLimit = TimeSpan.FromSeconds(4).Ticks;
 
+    private const string Values = "cache:k:k";
+    private const string Stamps = "cache:t:";
+
     private readonly Dictionary<int, (long Version, Machine Reader)> _last = [];
     private readonly HashSet<(Machine, int, long)> _created = [];
 
@@ -64,7 +69,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
         SourceChange? own = version > 0 && version <= source.VersionOf(check.Key) ? source.ChangesOf(check.Key)[(int)version - 1] : null;
         foreach (SourceChange change in source.ChangesOf(check.Key).Take(check.KnownChanges).Skip((int)Math.Max(0, version)))
         {
-            if (change.AcknowledgedAt > check.BeganAt || own?.MayWinOver(change, check.BeganAt, s_bound, s_lateLimit) == true)
+            if (change.IsLost || change.AcknowledgedAt > check.BeganAt || own?.MayWinOver(change, check.BeganAt, s_bound, s_lateLimit) == true)
             {
                 continue;
             }
@@ -136,12 +141,10 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             return; // Publishers publish their own changes only.
         }
 
-        const string Values = "cache:k:k";
-        const string Stamps = "cache:t:";
         if (key.StartsWith(Values, StringComparison.Ordinal))
         {
             int number = int.Parse(key[Values.Length..], CultureInfo.InvariantCulture);
-            long version = entry is null ? long.MaxValue : entry.Fields.TryGetValue("data", out byte[]? data) ? Source.VersionIn(data) : -1;
+            long version = entry is null ? long.MaxValue : VersionOf(entry);
             world.History.Add(world, "server", version == long.MaxValue ? $"has no k{number}" : $"has version {version} of k{number}");
             foreach (SourceChange change in source.ChangesOf(number))
             {
@@ -168,6 +171,28 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
                         change.OnVisible(by, world.Now);
                     }
                 }
+            }
+        }
+    }
+
+    /// <summary>Notes that a Cluster has lost the last changes of a key that it had acknowledged, and has this entry instead.</summary>
+    public void OnLost(string key, RedisEntry? entry)
+    {
+        world.History.Add(world, "cluster", $"has lost the last changes of {key}");
+        if (key.StartsWith(Values, StringComparison.Ordinal) && entry is not null)
+        {
+            long version = VersionOf(entry);
+            foreach (SourceChange change in source.ChangesOf(int.Parse(key[Values.Length..], CultureInfo.InvariantCulture)))
+            {
+                change.IsLost |= change.Version > version && change.VisibleAt != long.MaxValue;
+            }
+        }
+        else if (key.StartsWith(Stamps, StringComparison.Ordinal))
+        {
+            foreach (SourceChange change in Enumerable.Range(0, source.Keys).Where(number => Source.TagOf(number) == key[Stamps.Length..]).SelectMany(source.ChangesOf))
+            {
+                // The lost change may be the removal of a stamp that was written late: it stands for all invalidations of the tag.
+                change.IsLost |= change.Way == ChangeWay.RemoveByTag;
             }
         }
     }
@@ -217,6 +242,8 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
 
     // Of two values that were set at the same time, the older one can win. A machine that was cut off then may have created the newer one by itself.
     private bool IsOfSource(Machine machine, int key, long version) => scenario.Faults.Count > 0 && version == source.VersionOf(key) && _created.Contains((machine, key, version));
+
+    private static long VersionOf(RedisEntry entry) => entry.Fields.TryGetValue("data", out byte[]? data) ? Source.VersionIn(data) : -1;
 
     internal static string Seconds(long ticks) => (ticks / (double)TimeSpan.TicksPerSecond).ToString("0.000000", CultureInfo.InvariantCulture);
 

@@ -16,6 +16,11 @@ internal enum FaultKind
     Drift,
     Evict,
     Burst,
+
+    // Of a Cluster only.
+    Failover,
+    Isolate,
+    MoveSlots,
 }
 
 /// <summary>One failure of a scenario.</summary>
@@ -45,6 +50,9 @@ internal sealed record Fault(FaultKind Kind, int AtMs, int ForMs, int Machine, l
             FaultKind.ClockStep => $"the time of day of {where} is wrong by {Amount / 1000} s",
             FaultKind.Drift => $"the clock of {where} is wrong by {Amount} parts of a million",
             FaultKind.Evict => "the server evicts half of its keys",
+            FaultKind.Failover => Variant == 0 ? "a master hands its slots over to its replica" : "a master fails, and its replica takes its place",
+            FaultKind.Isolate => "the other nodes cannot reach a master, but machines can",
+            FaultKind.MoveSlots => $"{Amount} slots move",
             _ => $"{where} makes {Amount} calls at once",
         };
         return string.Create(CultureInfo.InvariantCulture, $"{AtMs / 1000.0:0.000} to {EndMs / 1000.0:0.000}: {what}");

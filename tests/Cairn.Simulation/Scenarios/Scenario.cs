@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using Cairn.Simulation.Scheduling;
+using Cairn.Simulation.Servers;
 
 namespace Cairn.Simulation.Scenarios;
 
@@ -39,7 +40,11 @@ internal sealed record Scenario
 
     public required int MaxPendingWrites { get; init; }
 
-    public IPEndPoint ServerPlace { get; } = new(IPAddress.Loopback, 6379);
+    /// <summary>Gets the number of masters of a Cluster, each with a replica; 0 for one server.</summary>
+    public int Shards { get; init; }
+
+    /// <summary>Gets the addresses that machines know.</summary>
+    public IPEndPoint[] Places => [new(IPAddress.Loopback, Shards == 0 ? 6379 : VirtualCluster.FirstPort)];
 
     public static Scenario Of(ulong seed)
     {
@@ -65,13 +70,35 @@ internal sealed record Scenario
         };
     }
 
+    /// <summary>Returns a scenario with a Cluster, whose masters fail more often than others.</summary>
+    public static Scenario OfCluster(ulong seed)
+    {
+        Scenario scenario = Of(seed);
+        SeededRandom random = SeededRandom.For(seed, "cluster scenario");
+        int shards = 1 + random.Below(3);
+        return scenario with
+        {
+            Shards = shards,
+            Faults =
+            [
+                .. scenario.Faults.Concat(Enumerable.Range(0, 1 + random.Below(3)).Select(_ => new Fault(
+                    FaultKind.Failover + random.Below(3),
+                    FirstFaultMs + random.Below(scenario.BusyMs - FirstFaultMs),
+                    random.Below(7_000),
+                    Machine: -1,
+                    1 + random.Below(8_000),
+                    random.Below(4)))).OrderBy(fault => fault.AtMs),
+            ],
+        };
+    }
+
     public override string ToString()
     {
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
             $"seed {Seed}: {Machines} machines, {Keys} keys, {BusyMs / 1000.0:0.0} s, a call each {CallIntervalMs} ms, {ChangePercent} % changes, factories of {2 * FactoryMs} ms at most, "
-            + $"{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
+            + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
         foreach (Fault fault in Faults)
         {
             text.Append(CultureInfo.InvariantCulture, $"  {fault}\n");
@@ -82,7 +109,7 @@ internal sealed record Scenario
 
     private static Fault NextFault(SeededRandom random, int machines, int busyMs)
     {
-        var kind = (FaultKind)random.Below(Enum.GetValues<FaultKind>().Length);
+        var kind = (FaultKind)random.Below((int)FaultKind.Failover);
         int atMs = FirstFaultMs + random.Below(busyMs - FirstFaultMs);
         int forMs = random.Below(3) switch { 0 => random.Below(300), 1 => random.Below(2_000), _ => random.Below(7_000) };
         int machine = random.Below(4) == 0 ? -1 : random.Below(machines);

@@ -4,7 +4,7 @@ using System.Globalization;
 namespace Cairn.Simulation.Scenarios;
 
 /// <summary>Runs seeds one after the other.</summary>
-internal sealed class SeedRun
+internal sealed class SeedRun(Func<ulong, Scenario> scenarioOf)
 {
     private readonly long _startedAt = Stopwatch.GetTimestamp();
     private double _virtualSeconds;
@@ -19,7 +19,7 @@ internal sealed class SeedRun
     /// <summary>Runs a seed. Returns null, or the description of the rule that it breaks: the smallest scenario and its history.</summary>
     public string? Run(ulong seed, int twin = 0)
     {
-        Scenario scenario = Scenario.Of(seed);
+        Scenario scenario = scenarioOf(seed);
         Outcome outcome = Simulation.Run(scenario, keepsHistory: false, twin);
         Seeds++;
         _virtualSeconds += outcome.VirtualSeconds;

@@ -21,7 +21,8 @@ internal sealed class Simulation
     private readonly Scenario _scenario;
     private readonly World _world;
     private readonly VirtualNetwork _network;
-    private readonly VirtualRedis _server;
+    private readonly VirtualCluster? _cluster;
+    private readonly List<VirtualRedis> _servers;
     private readonly Machine[] _machines;
     private readonly Source _source;
     private readonly RuleBook _rules;
@@ -33,19 +34,34 @@ internal sealed class Simulation
         _network = new VirtualNetwork(_world);
         _source = new Source(scenario.Keys);
         _rules = new RuleBook(_world, scenario, _source);
-        _server = new VirtualRedis(_world, "server", SeededRandom.For(scenario.Seed, "server"))
+        if (scenario.Shards > 0)
         {
-            Tracks = scenario.Tracks,
-            IsDurable = scenario.IsDurable,
-            Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, scenario.Tracks, _server!.SentAt),
-        };
-        _network.Add(scenario.ServerPlace, _server);
+            _cluster = new VirtualCluster(_world, _network, scenario.Shards, hasReplicas: true, NewServer) { Lost = _rules.OnLost };
+            _servers = _cluster.Servers;
+        }
+        else
+        {
+            _servers = [NewServer("server")];
+            _network.Add(scenario.Places[0], _servers[0]);
+        }
+
         _machines = [.. Enumerable.Range(0, scenario.Machines).Select(number => new Machine(_world, _network, number, scenario, _source, _rules))];
     }
 
     public static Outcome Run(Scenario scenario, bool keepsHistory, int twin = 0) => new Simulation(scenario, keepsHistory, twin).Run();
 
     private static long Ticks(long milliseconds) => milliseconds * TimeSpan.TicksPerMillisecond;
+
+    private VirtualRedis NewServer(string name)
+    {
+        VirtualRedis? server = null;
+        return server = new VirtualRedis(_world, name, SeededRandom.For(_scenario.Seed, name))
+        {
+            Tracks = _scenario.Tracks,
+            IsDurable = _scenario.IsDurable,
+            Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, _scenario.Tracks, server!.SentAt),
+        };
+    }
 
     private Outcome Run()
     {
@@ -122,62 +138,107 @@ internal sealed class Simulation
             BeginOn(fault, machine);
         }
 
+        // A fault of a server is one of a node of a Cluster, master or replica.
         SeededRandom random = SeededRandom.For(_scenario.Seed, "fault", fault.AtMs);
+        VirtualRedis server = _servers[fault.AtMs % _servers.Count];
+        ClusterShard? shard = _cluster?.Shards[fault.AtMs % _cluster.Shards.Count];
         switch (fault.Kind)
         {
             case FaultKind.StallServer:
-                _server.Stall(Ticks(fault.ForMs));
-                break;
-            case FaultKind.SlowServer:
-                _server.Slowness = fault.Amount;
-                End(fault, () => _server.Slowness = 1);
-                break;
-            case FaultKind.CrashServer when _server.IsListening:
-                bool isSilent = fault.Variant == 0;
-                _network.Drop(_server, isSilent);
-                _server.Crash();
-                _server.IsListening = false;
-                _server.IsUnreachable = isSilent;
-                End(fault, RestartServer);
-                break;
-            case FaultKind.Evict:
-                foreach (string key in _server.KeyNames.Where(_ => random.Below(2) == 0).ToArray())
+                if (_cluster?.Shards.FirstOrDefault(shard => shard.Master == server) is { } stalled && server.IsListening)
                 {
-                    _server.Evict(key);
+                    // It goes on as a master for a moment when it wakes up.
+                    _cluster.Isolate(stalled);
+                    _world.Schedule(Ticks(fault.ForMs + 5), () => _cluster.Return(server));
                 }
 
+                server.Stall(Ticks(fault.ForMs));
+                break;
+            case FaultKind.SlowServer:
+                server.Slowness = fault.Amount;
+                End(fault, () => server.Slowness = 1);
+                break;
+            case FaultKind.CrashServer:
+                Crash(fault, server, isSilent: fault.Variant == 0);
+                break;
+            case FaultKind.Evict:
+                foreach (string key in server.KeyNames.Where(_ => random.Below(2) == 0).ToArray())
+                {
+                    server.Evict(key);
+                }
+
+                break;
+            case FaultKind.Failover when fault.Variant == 0:
+                _cluster?.HandOver(shard!);
+                break;
+            case FaultKind.Failover when shard is not null:
+                Crash(fault, shard.Master, isSilent: fault.Variant == 1);
+                break;
+            case FaultKind.Isolate when shard is { Master: { IsListening: true, IsolatedAt: null } master }:
+                _cluster!.Isolate(shard);
+                End(fault, () => _cluster.Return(master));
+                break;
+            case FaultKind.MoveSlots:
+                _cluster?.Move(random.Below(8_000), (int)fault.Amount, shard!, Ticks(fault.ForMs));
                 break;
             default:
                 break;
         }
     }
 
+    private void Crash(Fault fault, VirtualRedis server, bool isSilent)
+    {
+        if (!server.IsListening)
+        {
+            return;
+        }
+
+        _network.Drop(server, isSilent);
+        server.Crash();
+        server.IsListening = false;
+        server.IsUnreachable = isSilent;
+        if (_cluster?.Shards.FirstOrDefault(shard => shard.Master == server) is { } shard)
+        {
+            _cluster.ReplaceLater(shard);
+        }
+
+        End(fault, () => RestartServer(server));
+    }
+
     private void BeginOn(Fault fault, Machine machine)
     {
-        Link link = _network.LinkOf(machine, _server);
+        // In a Cluster, a third of the faults of the network are on the way to one node only.
+        VirtualRedis[] servers = _cluster is not null && fault.AtMs % 3 == 0 ? [_servers[fault.AtMs % _servers.Count]] : [.. _servers];
+        Link[] links = [.. servers.Select(server => _network.LinkOf(machine, server))];
+        VirtualConnection[] connections = [.. _network.Connections.Where(connection => connection.Machine == machine && servers.Contains(connection.Server))];
         switch (fault.Kind)
         {
             case FaultKind.Latency:
-                link.UpLatency += fault.Variant != 1 ? fault.Amount * 10 : 0;
-                link.DownLatency += fault.Variant != 2 ? fault.Amount * 10 : 0;
-                link.Jitter = fault.Amount * 5;
-                End(fault, () => (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000));
-                break;
-            case FaultKind.Partition:
-                link.CutUp |= fault.Variant != 1;
-                link.CutDown |= fault.Variant != 2;
-                if (fault.Variant == 3)
+                foreach (Link link in links)
                 {
-                    foreach (VirtualConnection connection in _network.Connections.Where(connection => connection.Machine == machine).ToArray())
-                    {
-                        connection.Break(tellsMachine: true, tellsServer: true);
-                    }
+                    link.UpLatency += fault.Variant != 1 ? fault.Amount * 10 : 0;
+                    link.DownLatency += fault.Variant != 2 ? fault.Amount * 10 : 0;
+                    link.Jitter = fault.Amount * 5;
                 }
 
-                End(fault, () => _network.Heal(link));
+                End(fault, () => Array.ForEach(links, link => (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000)));
+                break;
+            case FaultKind.Partition:
+                foreach (Link link in links)
+                {
+                    link.CutUp |= fault.Variant != 1;
+                    link.CutDown |= fault.Variant != 2;
+                }
+
+                if (fault.Variant == 3)
+                {
+                    Array.ForEach(connections, connection => connection.Break(tellsMachine: true, tellsServer: true));
+                }
+
+                End(fault, () => Array.ForEach(links, _network.Heal));
                 break;
             case FaultKind.Cut:
-                foreach (VirtualConnection connection in _network.Connections.Where(connection => connection.Machine == machine))
+                foreach (VirtualConnection connection in connections)
                 {
                     Direction direction = fault.Amount % 2 == 0 ? connection.Up : connection.Down;
                     direction.BreaksAfter = fault.Amount / 2;
@@ -220,18 +281,28 @@ internal sealed class Simulation
         }
     }
 
-    private void RestartServer()
+    private void RestartServer(VirtualRedis server)
     {
-        _server.IsListening = true;
-        _server.IsUnreachable = false;
-        _world.History.Add(_world, "server", "starts");
+        bool wasOff = !server.IsListening;
+        server.IsListening = true;
+        server.IsUnreachable = false;
+        if (wasOff || server.IsolatedAt is not null)
+        {
+            _cluster?.Return(server);
+        }
+
+        _world.History.Add(_world, server.Name, "starts");
     }
 
     private void RecoverAll()
     {
         _world.History.Add(_world, "fault", "all failures are over");
-        _server.Slowness = 1;
-        RestartServer();
+        foreach (VirtualRedis server in _servers)
+        {
+            server.Slowness = 1;
+            RestartServer(server);
+        }
+
         foreach (VirtualConnection connection in _network.Connections)
         {
             connection.Up.BreaksAfter = connection.Down.BreaksAfter = -1;
@@ -239,9 +310,12 @@ internal sealed class Simulation
 
         foreach (Machine machine in _machines)
         {
-            Link link = _network.LinkOf(machine, _server);
-            (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000);
-            _network.Heal(link);
+            foreach (Link link in _servers.Select(server => _network.LinkOf(machine, server)))
+            {
+                (link.UpLatency, link.DownLatency, link.Jitter) = (2_000, 2_000, 1_000);
+                _network.Heal(link);
+            }
+
             Restart(machine);
         }
     }

@@ -9,4 +9,15 @@ internal sealed class RedisEntry
 
     /// <summary>Gets or sets the moment of expiration on the server's clock, in milliseconds.</summary>
     public long ExpiresAt { get; set; } = long.MaxValue;
+
+    public RedisEntry Copy()
+    {
+        var copy = new RedisEntry { Text = Text, ExpiresAt = ExpiresAt };
+        foreach ((string field, byte[] value) in Fields)
+        {
+            copy.Fields.Add(field, value);
+        }
+
+        return copy;
+    }
 }

@@ -19,6 +19,20 @@ internal sealed class RedisSession(VirtualConnection? connection, long id)
 
     public bool HasInput { get; set; }
 
+    public bool IsClosed { get; set; }
+
+    /// <summary>Gets or sets whether the next command may use a slot that moves to this server.</summary>
+    public bool IsAsking { get; set; }
+
+    /// <summary>Gets or sets whether the commands of a transaction run now.</summary>
+    public bool IsExecuting { get; set; }
+
+    /// <summary>Gets or sets whether a command of the transaction was refused, so that EXEC is.</summary>
+    public bool IsAborted { get; set; }
+
+    /// <summary>Gets the keys that changed in this turn, of those that the connection had read.</summary>
+    public HashSet<string> Told { get; } = new(StringComparer.Ordinal);
+
     /// <summary>Gets or sets the commands between MULTI and EXEC; null outside.</summary>
     public List<byte[][]>? Queued { get; set; }
 

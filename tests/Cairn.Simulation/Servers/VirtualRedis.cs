@@ -1,9 +1,11 @@
 // A model of a Redis server, as far as the client uses it: strings and hashes with expiration, transactions, the scripts of leases, tracking by
-// prefixes, publish and subscribe, under RESP3.
+// prefixes or by the keys that were read, publish and subscribe, under RESP3; alone, or as a node of a VirtualCluster.
 //
 // As in Redis, one turn reads the commands of all connections that have sent some, executes them one after the other, adds the invalidations
-// that tracking connections asked for, and then sends everything. ModelTests compares the replies with those of a real server.
+// that tracking connections asked for, and then sends everything. A turn takes the time of its work (ServerCosts), and the next one waits for
+// it. ModelTests compares the replies with those of a real server.
 using System.Globalization;
+using System.Net;
 using System.Security.Cryptography;
 using System.Text;
 using Cairn.Simulation.Network;
@@ -14,15 +16,42 @@ namespace Cairn.Simulation.Servers;
 
 internal sealed class VirtualRedis(World world, string name, SeededRandom random) : VirtualServer(world, name, random)
 {
-    private const int CommandTicks = 20;
-
     private readonly Dictionary<string, RedisEntry> _entries = new(StringComparer.Ordinal);
     private readonly Dictionary<string, string> _scripts = new(StringComparer.Ordinal);
     private readonly List<RedisSession> _sessions = [];
+    private readonly List<RedisSession> _ready = [];
     private readonly List<(string Key, RedisSession? By)> _changed = [];
+    private readonly Dictionary<string, HashSet<RedisSession>> _readers = new(StringComparer.Ordinal);
     private readonly Dictionary<(string Key, RedisSession By), long> _changedAt = [];
     private long _nextId;
     private bool _hasTurn;
+    private long _busyUntil;
+    private long _owedTicks;
+    private long _nextExpiration = long.MaxValue;
+
+    /// <summary>Gets or sets how long the server's work takes.</summary>
+    public ServerCosts Costs { get; set; } = ServerCosts.Small;
+
+    /// <summary>Gets what the server has done so far.</summary>
+    public ServerCounters Counters { get; } = new();
+
+    /// <summary>Gets or sets whether a tracking connection learns of changes of the keys that it has read, instead of all keys with its prefixes.</summary>
+    public bool TracksByKey { get; set; }
+
+    /// <summary>Gets or sets the Cluster that the server belongs to.</summary>
+    public VirtualCluster? Cluster { get; set; }
+
+    /// <summary>Gets or sets the address of the server as a node of its Cluster.</summary>
+    public IPEndPoint? ClusterPlace { get; set; }
+
+    /// <summary>Gets or sets since when the other nodes of the Cluster cannot reach this one; null if they can.</summary>
+    public long? IsolatedAt { get; set; }
+
+    /// <summary>Gets or sets the shard that the server had before.</summary>
+    public ClusterShard? ShardWhenIsolated { get; set; }
+
+    /// <summary>Gets or sets the slots of the Cluster as they were before.</summary>
+    public string? SlotsWhenIsolated { get; set; }
 
     /// <summary>Gets or sets whether the server tracks keys. Without it, caches publish their changes.</summary>
     public bool Tracks { get; set; } = true;
@@ -43,6 +72,11 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
 
     public IEnumerable<string> KeyNames => _entries.Keys;
 
+    /// <summary>Gets or sets for how long the server was stalled before the other nodes could no longer reach it.</summary>
+    public long StalledBefore { get; set; }
+
+    public RedisEntry? EntryOf(string key) => _entries.GetValueOrDefault(key);
+
     /// <summary>Removes a key, as eviction does.</summary>
     public void Evict(string key)
     {
@@ -53,11 +87,68 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         }
     }
 
+    /// <summary>Takes a change of the master.</summary>
+    public void Replicate(string key, RedisEntry? entry)
+    {
+        if (entry is null)
+        {
+            _entries.Remove(key);
+        }
+        else
+        {
+            _entries[key] = entry.Copy();
+        }
+
+        // A replica tells connections that track keys, too.
+        _changed.Add((key, null));
+        TellReaders(key);
+        _nextExpiration = 0;
+        BeginTurn();
+    }
+
+    /// <summary>Becomes a replica with the keys of another node. Connections that track keys learn that any key may have changed.</summary>
+    public void CopyFrom(VirtualRedis master)
+    {
+        _entries.Clear();
+        foreach ((string key, RedisEntry entry) in master._entries)
+        {
+            _entries.Add(key, entry.Copy());
+        }
+
+        _changed.Clear();
+        foreach (RedisSession session in _sessions.Where(session => session.Prefixes is not null))
+        {
+            session.Write(">2\r\n$10\r\ninvalidate\r\n_\r\n");
+        }
+
+        _nextExpiration = 0;
+        BeginTurn();
+    }
+
+    /// <summary>Moves a key to another node, as MIGRATE does.</summary>
+    public void MoveTo(VirtualRedis target, string key)
+    {
+        if (_entries.Remove(key, out RedisEntry? entry))
+        {
+            target._entries[key] = entry;
+            target.NoteMoved(key, entry);
+            NoteMoved(key, null);
+        }
+    }
+
+    public void PublishFromBus(string channel, byte[] message)
+    {
+        Publish(channel, message);
+        BeginTurn();
+    }
+
     public override void Accept(VirtualConnection connection)
     {
         var session = new RedisSession(connection, ++_nextId);
         connection.Session = session;
         _sessions.Add(session);
+        Counters.Connections++;
+        _owedTicks += Costs.AcceptTicks;
     }
 
     public override void Receive(VirtualConnection connection, byte[]? bytes)
@@ -69,31 +160,46 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
 
         if (bytes is null)
         {
+            session.IsClosed = true;
             _sessions.Remove(session);
             connection.CloseFromServer();
             return;
         }
 
         session.Input.AddRange(bytes);
-        session.HasInput = true;
+        if (!session.HasInput)
+        {
+            session.HasInput = true;
+            _ready.Add(session);
+        }
+
         BeginTurn();
     }
 
     public override void Crash()
     {
         base.Crash();
+        _sessions.ForEach(session => session.IsClosed = true);
         _sessions.Clear();
+        _ready.Clear();
         _changed.Clear();
+        _readers.Clear();
         _scripts.Clear();
+        _busyUntil = 0;
         _hasTurn = false;
-        if (!IsDurable)
+        if (!IsDurable && Cluster is null)
         {
-            // Only the rules learn of it: no connection is left.
-            foreach (string key in _entries.Keys.ToArray())
-            {
-                _entries.Remove(key);
-                Changed?.Invoke(key, null, null);
-            }
+            ForgetAll();
+        }
+    }
+
+    /// <summary>Loses all keys, as a restart without a file does. Only the rules learn of it: no connection is left.</summary>
+    public void ForgetAll()
+    {
+        foreach (string key in _entries.Keys.ToArray())
+        {
+            _entries.Remove(key);
+            Changed?.Invoke(key, null, null);
         }
     }
 
@@ -112,41 +218,44 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         if (!_hasTurn)
         {
             _hasTurn = true;
-            World.Schedule(this, (long)(Random.Between(50, 300) * Slowness), static server => ((VirtualRedis)server!).Turn(), this);
+            long wait = Math.Max((long)(Random.Between(50, 300) * Slowness), _busyUntil - World.Now);
+            World.Schedule(this, wait, static server => ((VirtualRedis)server!).Turn(), this);
         }
     }
 
     private void Turn()
     {
         _hasTurn = false;
-        int commands = 0;
-        foreach (RedisSession session in _sessions.ToArray())
+        long ticks = 0;
+        RedisSession[] ready = [.. _ready];
+        _ready.Clear();
+        Array.Sort(ready, static (one, other) => one.Id.CompareTo(other.Id));
+        foreach (RedisSession session in ready)
         {
-            if (!session.HasInput)
+            session.HasInput = false;
+            if (session.IsClosed)
             {
                 continue;
             }
 
-            session.HasInput = false;
             SentAt = session.Connection!.Up.SentAt;
+            ticks += Costs.ReadTicks;
             while (session.TryRead(out byte[][]? words))
             {
-                commands++;
+                ticks += Costs.CommandTicks;
+                Counters.Commands++;
                 Run(session, words);
             }
         }
 
         Expire();
-        World.Schedule(
-            this,
-            (long)(commands * CommandTicks * Slowness),
-            static state =>
-            {
-                var server = (VirtualRedis)state!;
-                server.Broadcast();
-                server.Send();
-            },
-            this);
+        ticks += Broadcast();
+        ticks += Costs.SendTicks * _sessions.Count(static session => session.Output.Count > 0);
+        ticks = (long)((ticks + _owedTicks) * Slowness);
+        _owedTicks = 0;
+        _busyUntil = World.Now + ticks;
+        Counters.BusyTicks += ticks;
+        World.Schedule(this, ticks, static server => ((VirtualRedis)server!).Send(), this);
     }
 
     private void Send()
@@ -161,45 +270,95 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         }
     }
 
-    // The keys that changed in this turn, for each connection that tracks their prefix, except those that it changed itself (NOLOOP).
-    private void Broadcast()
+    // The keys that changed in this turn, for each connection that tracks them, except those that it changed itself (NOLOOP). Returns the time
+    // that it takes.
+    private long Broadcast()
     {
-        foreach (RedisSession session in _sessions)
+        long ticks = 0;
+        if (_changed.Count > 0)
         {
-            if (session.Prefixes is { } prefixes)
+            foreach (RedisSession session in _sessions)
             {
-                string[] keys =
-                [
-                    .. _changed
-                        .Where(change => !(session.IsNoLoop && change.By == session) && !IsHidden(change.Key, session) && prefixes.Exists(prefix => change.Key.StartsWith(prefix, StringComparison.Ordinal)))
-                        .Select(change => change.Key)
-                        .Distinct(StringComparer.Ordinal),
-                ];
-                if (keys.Length > 0)
+                if (session.Prefixes is { } prefixes)
                 {
-                    session.Write($">2\r\n$10\r\ninvalidate\r\n*{keys.Length}\r\n");
-                    foreach (string key in keys)
+                    string[] keys =
+                    [
+                        .. _changed
+                            .Where(change => !(session.IsNoLoop && change.By == session) && !IsHidden(change.Key, session)
+                                && (TracksByKey ? session.Told.Contains(change.Key) : prefixes.Exists(prefix => change.Key.StartsWith(prefix, StringComparison.Ordinal))))
+                            .Select(change => change.Key)
+                            .Distinct(StringComparer.Ordinal),
+                    ];
+                    session.Told.Clear();
+                    if (keys.Length > 0)
                     {
-                        session.WriteBulk(key);
+                        int before = session.Output.Count;
+                        session.Write($">2\r\n$10\r\ninvalidate\r\n*{keys.Length}\r\n");
+                        foreach (string key in keys)
+                        {
+                            session.WriteBulk(key);
+                        }
+
+                        Counters.OnPush(keys.Length, session.Output.Count - before);
+                        ticks += Costs.KeyTicks * keys.Length;
                     }
                 }
             }
+
+            _changed.Clear();
         }
 
-        _changed.Clear();
+        return ticks;
+    }
+
+    // Tracking by keys forgets the readers of a key when it changes: a reader that reads it again is noted again. A machine keeps the value that it
+    // writes with its expiration. Redis forgets that machine, too, so in production it would have to read the value again.
+    private void NoteReader(RedisSession session, string key)
+    {
+        if (TracksByKey && session.Prefixes is { } prefixes && prefixes.Exists(prefix => key.StartsWith(prefix, StringComparison.Ordinal)))
+        {
+            if (!_readers.TryGetValue(key, out HashSet<RedisSession>? readers))
+            {
+                _readers.Add(key, readers = []);
+            }
+
+            Counters.Tracked += readers.Add(session) ? 1 : 0;
+        }
+    }
+
+    private void TellReaders(string key)
+    {
+        if (_readers.Remove(key, out HashSet<RedisSession>? readers))
+        {
+            Counters.Tracked -= readers.Count;
+            foreach (RedisSession reader in readers)
+            {
+                reader.Told.Add(key);
+            }
+        }
     }
 
     // The broken twin does not tell a connection of a change of a key that it has just changed itself.
     private bool IsHidden(string key, RedisSession session) => World.Twin == Twins.HidesSimultaneousChanges
-        && _changedAt.TryGetValue((key, session), out long at) && World.Now - at < TimeSpan.TicksPerMillisecond;
+        && _changedAt.TryGetValue((key, session), out long at) && World.Now - at < 5 * TimeSpan.TicksPerMillisecond;
 
     private void Expire()
     {
+        if (MonotonicMs < _nextExpiration)
+        {
+            return;
+        }
+
+        _nextExpiration = long.MaxValue;
         foreach ((string key, RedisEntry entry) in _entries.ToArray())
         {
             if (entry.ExpiresAt <= MonotonicMs)
             {
                 Remove(key, by: null);
+            }
+            else
+            {
+                _nextExpiration = Math.Min(_nextExpiration, entry.ExpiresAt);
             }
         }
     }
@@ -218,12 +377,25 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     private void Note(string key, RedisEntry? entry, RedisSession? by)
     {
         _changed.Add((key, by));
+        TellReaders(key);
+        _nextExpiration = Math.Min(_nextExpiration, entry?.ExpiresAt ?? long.MaxValue);
         if (World.Twin == Twins.HidesSimultaneousChanges && by is not null)
         {
             _changedAt[(key, by)] = World.Now;
         }
 
         Changed?.Invoke(key, entry, by?.Connection?.Machine);
+        Cluster?.OnChanged(this, key, entry);
+    }
+
+    // The key's value stays the same: the rules learn of nothing.
+    private void NoteMoved(string key, RedisEntry? entry)
+    {
+        _changed.Add((key, null));
+        TellReaders(key);
+        _nextExpiration = 0;
+        Cluster!.OnChanged(this, key, entry);
+        BeginTurn();
     }
 
     private bool Remove(string key, RedisSession? by)
@@ -240,6 +412,16 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     private void Run(RedisSession session, byte[][] words)
     {
         string command = Text(words[0]).ToUpperInvariant();
+        bool isAsking = session.IsAsking;
+        session.IsAsking = false;
+        if (Cluster is { } cluster && !session.IsExecuting && KeysOf(command, words) is { Length: > 0 } keys
+            && cluster.Refusal(this, keys, isAsking) is { } refusal)
+        {
+            session.IsAborted |= session.Queued is not null;
+            session.Write($"-{refusal}\r\n");
+            return;
+        }
+
         if (session.Queued is { } waiting && command is not ("EXEC" or "DISCARD"))
         {
             waiting.Add(words);
@@ -256,8 +438,17 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             case "EXEC":
                 List<byte[][]> commands = session.Queued!;
                 session.Queued = null;
+                if (session.IsAborted)
+                {
+                    session.IsAborted = false;
+                    session.Write("-EXECABORT Transaction discarded because of previous errors.\r\n");
+                    break;
+                }
+
                 session.Write($"*{commands.Count}\r\n");
+                session.IsExecuting = true;
                 commands.ForEach(queued => Run(session, queued));
+                session.IsExecuting = false;
                 break;
             default:
                 RunNow(session, command, [.. words.Skip(1).Select(Text)], words);
@@ -269,13 +460,21 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     {
         switch (command)
         {
+            case "ASKING":
+                session.IsAsking = true;
+                session.Write("+OK\r\n");
+                break;
+            case "CLUSTER":
+                session.Write(Cluster!.DescribeSlots(this));
+                break;
             case "PING":
                 session.Write("+PONG\r\n");
                 break;
             case "HELLO":
                 session.Write(
                     "%7\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.4.0\r\n$5\r\nproto\r\n:3\r\n$2\r\nid\r\n"
-                    + $":{session.Id}\r\n$4\r\nmode\r\n$10\r\nstandalone\r\n$4\r\nrole\r\n$6\r\nmaster\r\n$7\r\nmodules\r\n*0\r\n");
+                    + $":{session.Id}\r\n$4\r\nmode\r\n{(Cluster is null ? "$10\r\nstandalone" : "$7\r\ncluster")}\r\n$4\r\nrole\r\n"
+                    + $"{(Cluster?.IsMaster(this) == false ? "$7\r\nreplica" : "$6\r\nmaster")}\r\n$7\r\nmodules\r\n*0\r\n");
                 break;
             case "CLIENT":
                 RunClient(session, words);
@@ -286,6 +485,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
                 break;
             case "PUBLISH":
                 session.Write($":{Publish(words[0], raw[2])}\r\n");
+                Cluster?.OnPublished(this, words[0], raw[2]);
                 break;
             case "EXISTS":
                 session.Write($":{words.Count(key => Find(key) is not null)}\r\n");
@@ -302,6 +502,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             case "HMGET":
                 session.Write($"*{words.Length - 1}\r\n");
                 RedisEntry? read = Find(words[0]);
+                NoteReader(session, words[0]);
                 foreach (string field in words[1..])
                 {
                     session.WriteBulk(read?.Fields.GetValueOrDefault(field));
@@ -385,9 +586,12 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         RedisSession[] receivers = [.. _sessions.Where(session => session.Channels.Contains(channel))];
         foreach (RedisSession receiver in receivers)
         {
+            int before = receiver.Output.Count;
             receiver.Write(">3\r\n$7\r\nmessage\r\n");
             receiver.WriteBulk(channel);
             receiver.WriteBulk(message);
+            Counters.OnPush(keys: 1, receiver.Output.Count - before);
+            _owedTicks += Costs.KeyTicks;
         }
 
         return receivers.Length;
@@ -442,6 +646,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
 
         entry.ExpiresAt = MonotonicMs + lifeMs;
         Note(key, entry, session);
+        NoteReader(session, key);
         return 1;
     }
 
@@ -523,6 +728,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             if (argument.Length > 5)
             {
                 Publish(argument[5], rawArgument[6]);
+                Cluster?.OnPublished(this, argument[5], rawArgument[6]);
             }
 
             return 1;
@@ -530,6 +736,14 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
 
         bool Holds(string lease, byte[] owner) => Find(lease)?.Text is { } text && text.AsSpan().SequenceEqual(owner);
     }
+
+    private static string[] KeysOf(string command, byte[][] words) => command switch
+    {
+        "EXISTS" or "DEL" or "UNLINK" => [.. words[1..].Select(Text)],
+        "GET" or "SET" or "HMGET" or "HSET" or "PEXPIRE" or "PERSIST" or "PTTL" => [Text(words[1])],
+        "EVAL" or "EVALSHA" => [.. words[3..(3 + int.Parse(Text(words[2]), CultureInfo.InvariantCulture))].Select(Text)],
+        _ => [],
+    };
 
     private static string Text(byte[] word) => Encoding.Latin1.GetString(word);
 }

@@ -1,4 +1,5 @@
 using Cairn.Caching;
+using Cairn.Caching.Records;
 using Cairn.Clients.Caches;
 using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
@@ -15,13 +16,13 @@ namespace Cairn.Redis;
 /// </summary>
 /// <remarks>
 /// <para>Safe from any thread. An entry is a hash with the fields <c>absexp</c>, <c>sldexp</c> and <c>data</c>; its key is the instance name
-/// followed by the cache key. The entry and its expiration are written in one transaction. The server's clock decides when an entry expires;
+/// followed by the cache key. With <see cref="CairnRedisOptions.PlainValues"/>, it is a string instead. The entry and its expiration are written in one transaction. The server's clock decides when an entry expires;
 /// <c>absexp</c> only limits how far a sliding expiration is extended. A sliding expiration is extended after an eighth of it has passed, not at
 /// every read.</para>
 /// <para>Errors are exceptions. A hybrid cache continues without its second level; other callers must expect
 /// <see cref="RedisException"/>.</para>
 /// </remarks>
-public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache, ICacheInvalidation, ICacheLeases, ICacheKeys, IAsyncDisposable, IDisposable
+public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache, ICacheInvalidation, ICacheLeases, ICacheKeys, IPlainValues, IAsyncDisposable, IDisposable
 {
     private const int ExtendAfter = 8;
 
@@ -32,6 +33,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     private readonly Guid _self = Guid.NewGuid();
     private readonly ChangeChannel _channel;
     private readonly RedisLeases _leases;
+    private readonly EntryLayout _layout;
     private readonly TimeProvider _clock = TimeProvider.System;
     private int _mode = -1;
 
@@ -47,7 +49,8 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         _instanceName = options.InstanceName;
         _invalidation = options.Invalidation;
         _channelName = ChannelNameOf(_instanceName);
-        _leases = new RedisLeases(_access);
+        _layout = options.PlainValues ? EntryLayout.Plain : EntryLayout.Microsofts;
+        _leases = new RedisLeases(_access, _layout);
         _channel = new ChangeChannel(_access.CreateChanges(_channelName, ModeAsync), _instanceName, _self) { Owner = typeof(CairnRedisCache) };
     }
 
@@ -56,6 +59,8 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 
     /// <summary>Gets whether this process currently receives the changes of other processes. False if the cache has no subscriber.</summary>
     public bool IsReceivingChanges => _channel.IsReceiving;
+
+    bool IPlainValues.StoresPlainValues => _layout.IsPlain;
 
     bool ICacheInvalidation.ReportsChanges => true;
 
@@ -77,7 +82,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public async Task<byte[]?> GetAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
-        (EntryHead head, byte[]? data) = await _access.ReadAsync(serverKey, token).ConfigureAwait(false);
+        (EntryHead head, byte[]? data) = await _access.ReadAsync(_layout, serverKey, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: false, token).ConfigureAwait(false);
@@ -104,7 +109,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         ArgumentNullException.ThrowIfNull(destination);
         string serverKey = ServerKey(key);
-        EntryHead head = await _access.ReadAsync(serverKey, destination, token).ConfigureAwait(false);
+        EntryHead head = await _access.ReadAsync(_layout, serverKey, destination, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: false, token).ConfigureAwait(false);
@@ -157,7 +162,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public async Task RefreshAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
-        EntryHead head = await _access.ReadHeadAsync(serverKey, token).ConfigureAwait(false);
+        EntryHead head = await _access.ReadHeadAsync(_layout, serverKey, token).ConfigureAwait(false);
         if (head.Slides)
         {
             await ExtendAsync(serverKey, head, isRequired: true, token).ConfigureAwait(false);
@@ -182,24 +187,24 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     public async Task RemoveAsync(string key, CancellationToken token = default)
     {
         string serverKey = ServerKey(key);
-        string leaseKey = EntryLayout.LeaseKey(serverKey);
+        RedisArgument[] removeCompanions = _layout.RemoveCompanions(serverKey);
         if (await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe)
         {
             try
             {
-                await _access.TransactAsync([["UNLINK", serverKey, leaseKey], Publication(key)], serverKey, token).ConfigureAwait(false);
+                await _access.TransactAsync([[.. removeCompanions, serverKey], Publication(key)], serverKey, token).ConfigureAwait(false);
             }
             catch (RedisServerException refusal) when (refusal.Code is "OOM" or "EXECABORT")
             {
                 // A server that is out of memory refuses every transaction, even one that only removes.
-                await _access.NumberAsync(["UNLINK", serverKey, leaseKey], 1, token).ConfigureAwait(false);
+                await _access.NumberAsync([.. removeCompanions, serverKey], 1, token).ConfigureAwait(false);
                 await _access.NumberAsync(Publication(key), -1, token).ConfigureAwait(false);
             }
         }
         else
         {
             // No transaction here: a server that is out of memory refuses every transaction, even one that only removes.
-            ValueTask<long> endingLease = _access.NumberAsync(["UNLINK", leaseKey], 1, token);
+            ValueTask<long> removingCompanions = _access.NumberAsync(removeCompanions, 1, token);
             long removed;
             try
             {
@@ -207,7 +212,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
             }
             finally
             {
-                await endingLease.ConfigureAwait(false);
+                await removingCompanions.ConfigureAwait(false);
             }
 
             if (removed == 0)
@@ -241,8 +246,8 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     {
         await foreach (string key in _access.ScanAsync(EntryLayout.PatternOf(_instanceName), cancellationToken).ConfigureAwait(false))
         {
-            // Without an instance name, the keys of leases match too.
-            if (!key.StartsWith(EntryLayout.LeasePrefix, StringComparison.Ordinal))
+            // Without an instance name, the keys of leases and heads match too.
+            if (!EntryLayout.IsCompanion(key))
             {
                 yield return key[_instanceName.Length..];
             }
@@ -315,9 +320,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         bool publishes = await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe;
         RedisReply[]? replies = await _access.TransactAsync(
             [
-                ["HSET", serverKey, "absexp", times.AbsoluteTicks, "sldexp", times.SlidingTicks, "data", value],
-                times.LifeMs is { } life ? ["PEXPIRE", serverKey, life] : ["PERSIST", serverKey],
-                ["UNLINK", EntryLayout.LeaseKey(serverKey)],
+                .. _layout.Store(serverKey, value, times),
                 .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
             ],
             serverKey,
@@ -354,7 +357,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
                 return;
             }
 
-            await _access.NumberAsync(["PEXPIRE", serverKey, lifeMs], 1, token).ConfigureAwait(false);
+            await _access.TransactAsync(_layout.Expire(serverKey, lifeMs), serverKey, token).ConfigureAwait(false);
         }
         catch (RedisException) when (!isRequired)
         {

@@ -27,6 +27,16 @@ public sealed class CairnRedisOptions
     /// <summary>Gets or sets how processes receive each other's changes. Default: the best mode that the server supports.</summary>
     public RedisInvalidationMode Invalidation { get; set; }
 
+    /// <summary>
+    /// Gets or sets whether values are stored as strings of the server, so that other programs can read them: <c>GET</c> returns the value as its
+    /// serializer wrote it, uncompressed. Default false: entries have the layout of Microsoft's RedisCache, and values of a hybrid cache its envelope.
+    /// </summary>
+    /// <remarks>
+    /// The other data of an entry is under a second key, which begins with <c>cairn-head:</c>. All processes that share an instance name use the same
+    /// setting. Microsoft's RedisCache cannot read these entries.
+    /// </remarks>
+    public bool PlainValues { get; set; }
+
     /// <summary>Gets or sets the access through the client of another package.</summary>
     internal Func<IRedisAccess>? OtherAccess { get; set; }
 

@@ -34,7 +34,7 @@ public partial class ProjectTests
     private static readonly Dictionary<string, string[]> AllowedInternals = new(StringComparer.Ordinal)
     {
         ["Cairn"] = ["Cairn.Caching", "Cairn.Cli", "Cairn.Dashboard", "Cairn.Dashboard.Pages", "Cairn.FileStore", "Cairn.Server"],
-        ["Cairn.Caching"] = ["Cairn.Caching.AspNetCore", "Cairn.Caching.Protobuf", "Cairn.Dashboard.AspNetCore"],
+        ["Cairn.Caching"] = ["Cairn.Caching.AspNetCore", "Cairn.Caching.Protobuf", "Cairn.Dashboard.AspNetCore", "Cairn.Redis"],
         ["Cairn.Clients"] = ["Cairn.Memcached", "Cairn.Redis"],
         ["Cairn.Dashboard.Pages"] = ["Cairn.Dashboard", "Cairn.Dashboard.AspNetCore"],
         ["Cairn.FileStore"] = ["Cairn.Cli"],

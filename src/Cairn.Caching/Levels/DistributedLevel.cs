@@ -37,6 +37,7 @@ internal sealed class DistributedLevel : SecondLevel
         IDistributedCache cache, ICacheLeases? leases, ICacheInvalidation? channel, DistributedLevelOptions options, ILogger logger)
     {
         _options = options;
+        StoresPlainValues = cache is IPlainValues { StoresPlainValues: true };
         _backend = DistributedBackend.Of(cache, leases, channel, options, logger);
         _coherence = new(_backend.Hub);
         _backend.Hub.Attach(_coherence);
@@ -53,6 +54,8 @@ internal sealed class DistributedLevel : SecondLevel
     public override ICoherence Coherence => _coherence;
 
     public override bool HasLeases => true;
+
+    public override bool StoresPlainValues { get; }
 
     public override LevelHealth Health => new()
     {

@@ -26,6 +26,9 @@ internal abstract class SecondLevel : IAsyncDisposable
     /// <summary>True if a lease applies to all caches that share this level, or to some of them.</summary>
     public abstract bool HasLeases { get; }
 
+    /// <summary>True if other programs read the payloads, which must not be compressed then.</summary>
+    public virtual bool StoresPlainValues => false;
+
     /// <summary>Creates the deadline that the steps of one call share; null if no step ever waits.</summary>
     public virtual LevelDeadline? NewDeadline() => null;
 

@@ -296,9 +296,10 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
     {
         try
         {
+            bool compress = policy.Compresses && !parts.SecondLevel.StoresPlainValues;
             if ((payload is null
-                    ? parts.Codecs.TryWrite(envelope, flight.Key, header, codec, value, policy.Compresses)
-                    : parts.Codecs.TryWrite(envelope, flight.Key, header, payload, policy.Compresses))
+                    ? parts.Codecs.TryWrite(envelope, flight.Key, header, codec, value, compress)
+                    : parts.Codecs.TryWrite(envelope, flight.Key, header, payload, compress))
                 && envelope.WrittenBytes <= parts.SecondLevel.MaxValueBytes)
             {
                 return true;

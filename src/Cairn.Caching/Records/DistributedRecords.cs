@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using Cairn.Caching.Hashing;
-using Cairn.Caching.Levels;
+using Cairn.Caching.Serialization;
 
 namespace Cairn.Caching.Records;
 
@@ -83,6 +83,15 @@ internal sealed class DistributedRecords
         BinaryPrimitives.WriteUInt64LittleEndian(record, era);
         envelope.CopyTo(record.AsSpan(EraBytes));
         return record;
+    }
+
+    /// <summary>
+    /// Returns the length of what comes before the payload in a value: the era, and the envelope's header and fields. 0 for bytes that are no value.
+    /// </summary>
+    public static int HeadBytes(ReadOnlySpan<byte> record)
+    {
+        int envelopeHead = record.Length < EraBytes ? 0 : Envelope.HeadBytes(record[EraBytes..]);
+        return envelopeHead == 0 ? 0 : EraBytes + envelopeHead;
     }
 
     public static byte[] Stamp(string stampKey, ulong era, ulong stamp)

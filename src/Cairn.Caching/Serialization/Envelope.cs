@@ -177,6 +177,18 @@ internal static class Envelope
         return header.TypeId == typeId ? EnvelopeStatus.Ok : EnvelopeStatus.OtherType;
     }
 
+    /// <summary>Returns the length of header and fields; 0 for bytes that do not begin with a complete header of this version and its fields.</summary>
+    public static int HeadBytes(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length < FixedBytes || BinaryPrimitives.ReadUInt32LittleEndian(bytes) != Magic || bytes[VersionAt] != Version)
+        {
+            return 0;
+        }
+
+        int fieldsBytes = BinaryPrimitives.ReadInt32LittleEndian(bytes[FieldsBytesAt..]);
+        return (uint)fieldsBytes <= (uint)(bytes.Length - FixedBytes) ? FixedBytes + fieldsBytes : 0;
+    }
+
     private static bool IsPayloadLengthRight(in EnvelopeHeader header, int storedBytes)
     {
         if (header.IsNull)

@@ -18,8 +18,14 @@ internal sealed class MultiplexerAccess(Func<Task<IConnectionMultiplexer>> conne
 
     public RedisClient? Client => null;
 
-    public async ValueTask<EntryHead> ReadAsync(string key, IBufferWriter<byte> destination, CancellationToken cancellationToken)
+    public async ValueTask<EntryHead> ReadAsync(EntryLayout layout, string key, IBufferWriter<byte> destination, CancellationToken cancellationToken)
     {
+        if (layout.IsPlain)
+        {
+            RedisValue[] parts = await ReadPlainAsync(key, cancellationToken).ConfigureAwait(false);
+            return parts[1].IsNull ? default : EntryLayout.Join(BytesOf(parts[0]), BytesOf(parts[1]), destination);
+        }
+
         RedisValue[] fields = await CallAsync(database => database.HashGetAsync(key, s_entry), cancellationToken).ConfigureAwait(false);
         EntryHead head = HeadOf(fields);
         if (head.IsFound)
@@ -30,15 +36,22 @@ internal sealed class MultiplexerAccess(Func<Task<IConnectionMultiplexer>> conne
         return head;
     }
 
-    public async ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(string key, CancellationToken cancellationToken)
+    public async ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(EntryLayout layout, string key, CancellationToken cancellationToken)
     {
+        if (layout.IsPlain)
+        {
+            RedisValue[] parts = await ReadPlainAsync(key, cancellationToken).ConfigureAwait(false);
+            return parts[1].IsNull ? default : EntryLayout.Join(BytesOf(parts[0]), BytesOf(parts[1]));
+        }
+
         RedisValue[] fields = await CallAsync(database => database.HashGetAsync(key, s_entry), cancellationToken).ConfigureAwait(false);
         EntryHead head = HeadOf(fields);
         return head.IsFound ? (head, (byte[]?)fields[2]) : default;
     }
 
-    public async ValueTask<EntryHead> ReadHeadAsync(string key, CancellationToken cancellationToken) =>
-        HeadOf(await CallAsync(database => database.HashGetAsync(key, s_head), cancellationToken).ConfigureAwait(false));
+    public async ValueTask<EntryHead> ReadHeadAsync(EntryLayout layout, string key, CancellationToken cancellationToken) => layout.IsPlain
+        ? EntryLayout.TimesOf(BytesOf(await CallAsync(database => database.StringGetAsync(EntryLayout.HeadKey(key)), cancellationToken).ConfigureAwait(false)))
+        : HeadOf(await CallAsync(database => database.HashGetAsync(key, s_head), cancellationToken).ConfigureAwait(false));
 
     public ValueTask<long> NumberAsync(ReadOnlySpan<RedisArgument> command, int keyIndex, CancellationToken cancellationToken) =>
         NumberAsync(Translation.NameOf(command), Translation.ArgumentsOf(command, keyIndex), cancellationToken);
@@ -132,6 +145,11 @@ internal sealed class MultiplexerAccess(Func<Task<IConnectionMultiplexer>> conne
 #pragma warning restore MA0027
         }
     }
+
+    private static ReadOnlySpan<byte> BytesOf(RedisValue value) => ((ReadOnlyMemory<byte>)value).Span;
+
+    private Task<RedisValue[]> ReadPlainAsync(string key, CancellationToken cancellationToken) =>
+        CallAsync(database => database.StringGetAsync([EntryLayout.HeadKey(key), key]), cancellationToken);
 
     private static EntryHead HeadOf(RedisValue[] fields) => new(
         fields.Length > 2 && !fields[2].IsNull,

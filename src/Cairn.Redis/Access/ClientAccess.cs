@@ -11,14 +11,18 @@ internal sealed class ClientAccess(RedisClient client, bool isClientOwned) : IRe
 
     public RedisClient Client => client;
 
-    public ValueTask<EntryHead> ReadAsync(string key, IBufferWriter<byte> destination, CancellationToken cancellationToken) =>
-        client.SendAsync(EntryLayout.ReadInto, destination, ["HMGET", key, "absexp", "sldexp", "data"], 1, cancellationToken);
+    // Collection expressions as arguments are spans on the stack, so the commands are not methods of the layout.
+    public ValueTask<EntryHead> ReadAsync(EntryLayout layout, string key, IBufferWriter<byte> destination, CancellationToken cancellationToken) => layout.IsPlain
+        ? client.SendAsync(EntryLayout.ReadPlainInto, destination, ["MGET", EntryLayout.HeadKey(key), key], 1, cancellationToken)
+        : client.SendAsync(EntryLayout.ReadInto, destination, ["HMGET", key, "absexp", "sldexp", "data"], 1, cancellationToken);
 
-    public ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(string key, CancellationToken cancellationToken) =>
-        client.SendAsync(EntryLayout.Read, null, ["HMGET", key, "absexp", "sldexp", "data"], 1, cancellationToken);
+    public ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(EntryLayout layout, string key, CancellationToken cancellationToken) => layout.IsPlain
+        ? client.SendAsync(EntryLayout.ReadPlain, null, ["MGET", EntryLayout.HeadKey(key), key], 1, cancellationToken)
+        : client.SendAsync(EntryLayout.Read, null, ["HMGET", key, "absexp", "sldexp", "data"], 1, cancellationToken);
 
-    public ValueTask<EntryHead> ReadHeadAsync(string key, CancellationToken cancellationToken) =>
-        client.SendAsync(EntryLayout.ReadHead, null, ["HMGET", key, "absexp", "sldexp"], 1, cancellationToken);
+    public ValueTask<EntryHead> ReadHeadAsync(EntryLayout layout, string key, CancellationToken cancellationToken) => layout.IsPlain
+        ? client.SendAsync(EntryLayout.ReadPlainHead, null, ["MGET", EntryLayout.HeadKey(key)], 1, cancellationToken)
+        : client.SendAsync(EntryLayout.ReadHead, null, ["HMGET", key, "absexp", "sldexp"], 1, cancellationToken);
 
     public ValueTask<long> NumberAsync(ReadOnlySpan<RedisArgument> command, int keyIndex, CancellationToken cancellationToken) =>
         client.SendAsync(Parsers.Number, null, command, keyIndex, cancellationToken);

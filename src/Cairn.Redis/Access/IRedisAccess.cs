@@ -11,14 +11,14 @@ internal interface IRedisAccess : IAsyncDisposable
     /// <summary>Gets the client of this package; null if another client sends the requests.</summary>
     RedisClient? Client { get; }
 
-    /// <summary>Reads an entry (<c>HMGET</c>), and writes its data to the buffer if there is an entry.</summary>
-    ValueTask<EntryHead> ReadAsync(string key, IBufferWriter<byte> destination, CancellationToken cancellationToken);
+    /// <summary>Reads an entry, and writes its data to the buffer if there is an entry.</summary>
+    ValueTask<EntryHead> ReadAsync(EntryLayout layout, string key, IBufferWriter<byte> destination, CancellationToken cancellationToken);
 
-    /// <summary>Reads an entry (<c>HMGET</c>). Returns a copy of its data; null if there is none.</summary>
-    ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(string key, CancellationToken cancellationToken);
+    /// <summary>Reads an entry. Returns a copy of its data; null if there is none.</summary>
+    ValueTask<(EntryHead Head, byte[]? Data)> ReadAsync(EntryLayout layout, string key, CancellationToken cancellationToken);
 
-    /// <summary>Reads the expiration of an entry (<c>HMGET</c>).</summary>
-    ValueTask<EntryHead> ReadHeadAsync(string key, CancellationToken cancellationToken);
+    /// <summary>Reads the expiration of an entry.</summary>
+    ValueTask<EntryHead> ReadHeadAsync(EntryLayout layout, string key, CancellationToken cancellationToken);
 
     /// <summary>Sends a command whose reply is a whole number.</summary>
     /// <param name="command">The words of the command.</param>

@@ -3,28 +3,22 @@
 using Cairn.Caching;
 using Cairn.Clients.Caches;
 using Cairn.Redis.Access;
+using Cairn.Redis.Entries;
 
 namespace Cairn.Redis.Leasing;
 
-internal sealed class RedisLeases(IRedisAccess access)
+internal sealed class RedisLeases(IRedisAccess access, EntryLayout layout)
 {
     // KEYS: the entry, its lease. Returns 1 if the lease is acquired, 0 if another owner holds it, 2 if the entry has a value.
     private static readonly ServerScript s_acquire = new(
         "if ARGV[3] == '1' and redis.call('EXISTS', KEYS[1]) == 1 then return 2 end "
         + "if redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end return 0");
 
-    private static readonly ServerScript s_renew = new(
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0");
-
-    private static readonly ServerScript s_release = new(
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0");
-
-    // ARGV: owner, absexp, sldexp, data, lifetime in ms or -1, and optionally the channel and the message to publish.
-    private static readonly ServerScript s_set = new(
-        "if redis.call('GET', KEYS[2]) ~= ARGV[1] then return 0 end "
-        + "redis.call('HSET', KEYS[1], 'absexp', ARGV[2], 'sldexp', ARGV[3], 'data', ARGV[4]) "
-        + "if ARGV[5] == '-1' then redis.call('PERSIST', KEYS[1]) else redis.call('PEXPIRE', KEYS[1], ARGV[5]) end "
-        + "redis.call('DEL', KEYS[2]) if ARGV[6] then redis.call('PUBLISH', ARGV[6], ARGV[7]) end return 1");
+    // KEYS: the lease, and the other keys of the commands. ARGV: the owner, then each command as the number of its words and the words.
+    // Executes the commands and returns 1 if the owner holds the lease; otherwise 0.
+    private static readonly ServerScript s_ifHeld = new(
+        "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end local at = 2 "
+        + "while at < #ARGV do local last = at + ARGV[at] redis.call(unpack(ARGV, at + 1, last)) at = last + 1 end return 1");
 
     private volatile bool _hasNoScripts;
 
@@ -68,41 +62,29 @@ internal sealed class RedisLeases(IRedisAccess access)
     public ValueTask<bool> TryRenewAsync(string leaseKey, string owner, TimeSpan duration, CancellationToken cancellationToken)
     {
         long durationMs = Math.Max(1, (long)duration.TotalMilliseconds);
-        return ChangeIfHeldAsync(s_renew, [leaseKey], [owner, durationMs], leaseKey, owner, [["PEXPIRE", leaseKey, durationMs]], cancellationToken);
+        return ChangeIfHeldAsync([leaseKey], leaseKey, owner, [["PEXPIRE", leaseKey, durationMs]], cancellationToken);
     }
 
     public ValueTask<bool> ReleaseAsync(string leaseKey, string owner, CancellationToken cancellationToken) =>
-        ChangeIfHeldAsync(s_release, [leaseKey], [owner], leaseKey, owner, [["DEL", leaseKey]], cancellationToken);
+        ChangeIfHeldAsync([leaseKey], leaseKey, owner, [["DEL", leaseKey]], cancellationToken);
 
     /// <summary>Writes an entry, ends the lease and sends the publication, if the owner holds the lease.</summary>
     public ValueTask<bool> TrySetAsync(
         string key, string leaseKey, string owner, EntryTimes times, ReadOnlyMemory<byte> data, RedisArgument[]? publication, CancellationToken cancellationToken)
     {
-        RedisArgument[][] changes =
-        [
-            ["HSET", key, "absexp", times.AbsoluteTicks, "sldexp", times.SlidingTicks, "data", data],
-            times.LifeMs is { } life ? ["PEXPIRE", key, life] : ["PERSIST", key],
-            ["DEL", leaseKey],
-            .. publication is null ? Array.Empty<RedisArgument[]>() : [publication],
-        ];
-        return ChangeIfHeldAsync(
-            s_set,
-            [key, leaseKey],
-            [owner, times.AbsoluteTicks, times.SlidingTicks, data, times.LifeMs ?? -1, .. publication is null ? [] : publication[1..]],
-            leaseKey,
-            owner,
-            changes,
-            cancellationToken);
+        RedisArgument[][] changes = [.. layout.Store(key, data, times), .. publication is null ? Array.Empty<RedisArgument[]>() : [publication]];
+        return ChangeIfHeldAsync([leaseKey, key, .. layout.IsPlain ? [EntryLayout.HeadKey(key)] : Array.Empty<RedisArgument>()], leaseKey, owner, changes, cancellationToken);
     }
 
     private async ValueTask<bool> ChangeIfHeldAsync(
-        ServerScript script, RedisArgument[] keys, RedisArgument[] arguments, string leaseKey, string owner, RedisArgument[][] changes, CancellationToken cancellationToken)
+        RedisArgument[] keys, string leaseKey, string owner, RedisArgument[][] changes, CancellationToken cancellationToken)
     {
         if (!_hasNoScripts)
         {
+            RedisArgument[] arguments = [owner, .. changes.SelectMany(command => (RedisArgument[])[command.Length, .. command])];
             try
             {
-                return await script.RunAsync(access, keys, arguments, cancellationToken).ConfigureAwait(false) == 1;
+                return await s_ifHeld.RunAsync(access, keys, arguments, cancellationToken).ConfigureAwait(false) == 1;
             }
             catch (RedisServerException error) when (ServerScript.IsRefusal(error))
             {

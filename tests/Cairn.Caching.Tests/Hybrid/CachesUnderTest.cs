@@ -1,6 +1,8 @@
 using Cairn.Caching.Tests.Levels;
 using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Caching.Memory;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 
 namespace Cairn.Caching.Tests.Hybrid;
@@ -24,9 +26,12 @@ internal sealed class CachesUnderTest : IAsyncDisposable
     /// <summary>Reads return half of the value.</summary>
     public const string Tearing = "tearing";
 
+    private static readonly AsyncLocal<bool> s_usesMicrosofts = new();
+
     private readonly string _kind;
     private readonly StoreDirectory _directory = new();
     private readonly List<CairnHybridCache> _caches = [];
+    private readonly List<ServiceProvider> _providers = [];
     private readonly MemoryDistributedCache _memory;
 
     public CachesUnderTest(string kind)
@@ -61,6 +66,33 @@ internal sealed class CachesUnderTest : IAsyncDisposable
     public bool IsSound => _kind is None or Memory or Store;
 
     public string FilePath => _directory.FilePath;
+
+    /// <summary>Gets or sets whether <see cref="AddHybrid"/> of the tests that the caller runs creates Microsoft's implementation.</summary>
+    public static bool UsesMicrosofts
+    {
+        get => s_usesMicrosofts.Value;
+        set => s_usesMicrosofts.Value = value;
+    }
+
+    /// <summary>Creates a cache for a test that is about any implementation of <see cref="HybridCache"/>.</summary>
+    public HybridCache AddHybrid()
+    {
+        if (!UsesMicrosofts)
+        {
+            return Add();
+        }
+
+        var services = new ServiceCollection();
+        if (_kind != None)
+        {
+            services.AddSingleton<IDistributedCache>(Faulty); // Microsoft's implementation uses no MemoryDistributedCache.
+        }
+
+        services.AddHybridCache();
+        ServiceProvider provider = services.BuildServiceProvider();
+        _providers.Add(provider);
+        return provider.GetRequiredService<HybridCache>();
+    }
 
     public CairnHybridCache Add(Action<CairnHybridCacheOptions>? configure = null)
     {
@@ -115,6 +147,7 @@ internal sealed class CachesUnderTest : IAsyncDisposable
             }
         }
 
+        _providers.ForEach(provider => provider.Dispose());
         _directory.Dispose();
     }
 

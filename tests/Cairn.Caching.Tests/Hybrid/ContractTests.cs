@@ -13,12 +13,13 @@ public sealed class ContractTests
 
     public static TheoryData<string> Shared => CachesUnderTest.Shared;
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task Tag_removed_while_the_factory_runs_has_the_value_made_again(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var factory = new HeldFactory<string>();
 
         Task<string> first = cache.GetOrCreateAsync("key", token => factory.RunAsync(token), tags: ["tag"]).AsTask();
@@ -30,11 +31,12 @@ public sealed class ContractTests
         Assert.Equal("new", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), tags: ["tag"]));
     }
 
+    [RunsOverMicrosofts]
     [Fact]
     public async Task Tagged_value_is_kept_in_the_first_level_while_the_second_cannot_tell_of_tags_and_goes_with_its_tag()
     {
         await using var caches = new CachesUnderTest(CachesUnderTest.Throwing);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
 
         await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("first"), tags: ["tag"]);
         string hit = await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("second"), tags: ["tag"]);
@@ -44,12 +46,13 @@ public sealed class ContractTests
         Assert.Equal(["first", "third"], new[] { hit, made });
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task Key_removed_while_the_factory_runs_has_the_value_made_again(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var factory = new HeldFactory<string>();
 
         Task<string> first = cache.GetOrCreateAsync("key", token => factory.RunAsync(token)).AsTask();
@@ -83,12 +86,13 @@ public sealed class ContractTests
         Assert.Equal("new", caches.IsSound ? (await cache.GetAsync<string>("key")).Value : "new");
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task Value_set_while_the_factory_runs_wins(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var factory = new HeldFactory<string>();
 
         Task<string> first = cache.GetOrCreateAsync("key", token => factory.RunAsync(token)).AsTask();
@@ -100,13 +104,14 @@ public sealed class ContractTests
         Assert.Equal("set", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("made again")));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Tag_removed_on_one_node_is_removed_from_the_other_that_had_it_cached(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache a = caches.Add();
-        CairnHybridCache b = caches.Add();
+        HybridCache a = caches.AddHybrid();
+        HybridCache b = caches.AddHybrid();
         await a.GetOrCreateAsync("key", _ => new ValueTask<string>("old"), tags: ["tag"]);
         await a.GetOrCreateAsync("key", _ => new ValueTask<string>("hit"), tags: ["tag"]);
 
@@ -115,13 +120,14 @@ public sealed class ContractTests
         Assert.Equal("new", await a.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), tags: ["tag"]));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Value_made_after_its_tag_was_removed_is_shared_again(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache a = caches.Add();
-        CairnHybridCache b = caches.Add();
+        HybridCache a = caches.AddHybrid();
+        HybridCache b = caches.AddHybrid();
         await a.GetOrCreateAsync("key", _ => new ValueTask<string>("old"), tags: ["tag"]);
         await a.RemoveByTagAsync("tag");
 
@@ -129,16 +135,17 @@ public sealed class ContractTests
         Assert.Equal("new", await b.GetOrCreateAsync("key", _ => new ValueTask<string>("newest"), tags: ["tag"]));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Cold_node_does_not_serve_what_was_removed_by_tag_before_it_started(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache first = caches.Add();
+        HybridCache first = caches.AddHybrid();
         await first.GetOrCreateAsync("key", _ => new ValueTask<string>("old"), tags: ["tag"]);
         await first.RemoveByTagAsync("tag");
 
-        CairnHybridCache cold = caches.Add();
+        HybridCache cold = caches.AddHybrid();
 
         Assert.Equal("new", await cold.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), tags: ["tag"]));
     }
@@ -194,12 +201,13 @@ public sealed class ContractTests
         }
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task What_a_factory_sets_in_its_context_stays_there(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var local = new AsyncLocal<string> { Value = "caller" };
         ValueTask<string> SetAndThrow(CancellationToken token)
         {
@@ -225,6 +233,7 @@ public sealed class ContractTests
         Assert.Equal("again", await cache.GetOrCreateAsync("made", _ => new ValueTask<string>("again")));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [InlineData("get", Fault.Hang)]
     [InlineData("get", Fault.HangIgnoringCancellation)]
@@ -236,7 +245,7 @@ public sealed class ContractTests
     public async Task Second_level_that_hangs_delays_nobody_beyond_the_time_out(string hanging, object fault)
     {
         await using var caches = new CachesUnderTest("hangs");
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         caches.Faulty.Script = (operation, _) => operation == hanging ? (Fault)fault : Fault.None;
 
         Task<string> read = WorkAsync();
@@ -288,12 +297,13 @@ public sealed class ContractTests
         Assert.Equal("new", await later.GetOrCreateAsync("tagged", _ => new ValueTask<string>("new"), tags: ["tag"]));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task Factory_that_asks_for_its_own_key_is_refused(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
 
         InvalidOperationException refusal = await Assert.ThrowsAsync<InvalidOperationException>(
             async () => await cache.GetOrCreateAsync(
@@ -303,13 +313,14 @@ public sealed class ContractTests
         Assert.Equal("later", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("later")));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
     public async Task Two_threads_that_want_50000_keys_run_50000_factories(string level)
     {
         const int Keys = 50_000;
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         int[] runs = new int[Keys];
         using var start = new Barrier(2);
 
@@ -332,13 +343,14 @@ public sealed class ContractTests
         Assert.All(runs, count => Assert.Equal(1, count));
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Two_nodes_that_want_one_key_run_one_factory(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache a = caches.Add();
-        CairnHybridCache b = caches.Add();
+        HybridCache a = caches.AddHybrid();
+        HybridCache b = caches.AddHybrid();
         var factory = new HeldFactory<string>();
 
         Task<string> first = a.GetOrCreateAsync("key", token => factory.RunAsync(token)).AsTask();
@@ -350,12 +362,13 @@ public sealed class ContractTests
         Assert.Equal("first", await second);
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
     public async Task Second_caller_shares_the_factory_of_a_first_who_cancels(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var factory = new HeldFactory<string>();
         using var cancellation = new CancellationTokenSource();
 

@@ -124,7 +124,8 @@ public sealed class DifferentFromMicrosoftsTests
             .Where(line => line.StartsWith("| ", StringComparison.Ordinal) && !line.StartsWith("| |", StringComparison.Ordinal))
             .Select(line => line.Split('|')[1].Trim());
 
-        Assert.Equal(Rows.Keys.Concat(SameAsMicrosoftsTests.RowsOfDifferences).Order(StringComparer.Ordinal), rows.Order(StringComparer.Ordinal));
+        IEnumerable<string> known = Rows.Keys.Concat(SameAsMicrosoftsTests.RowsOfDifferences).Concat(ContractOverMicrosoftsTests.RowsOfDifferences);
+        Assert.Equal(known.Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal), rows.Order(StringComparer.Ordinal));
     }
 
     private static async Task<string> AskAsync(HybridCache cache, string value) =>

@@ -19,7 +19,7 @@ public sealed class SameAsMicrosoftsTests
         ["fields of a class"] = ("0 and 2", "1 and 2", "Public fields of a class that JSON serializes"),
         ["key with a lone surrogate"] = ("made 1", "made 2", "A key with a lone surrogate"),
         ["set with a cancelled token"] = ("done", "OperationCanceledException", "`SetAsync` with a token that was cancelled before"),
-        ["factory asks for its own key"] = ("never returns", "InvalidOperationException", "A factory that asks for its own key"),
+        ["factory asks for its own key"] = ("never returns", "InvalidOperationException", "A factory that asks for its own key, also through other factories"),
     };
 
     internal static IEnumerable<string> RowsOfDifferences => Differences.Values.Select(difference => difference.Row);

@@ -31,12 +31,13 @@ public sealed class ValueTests
         }
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
     public async Task Callers_who_wait_together_have_a_copy_each(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         var factory = new HeldFactory<Book>();
 
         Task<Book>[] waiting = [.. Enumerable.Range(0, 3).Select(_ => cache.GetOrCreateAsync("key", token => factory.RunAsync(token)).AsTask())];
@@ -98,13 +99,14 @@ public sealed class ValueTests
         Assert.Equal("Leto", (await cache.GetOrCreateAsync("object", _ => new ValueTask<Author>(new Author()))).Name);
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Value_of_another_type_is_replaced_for_all_nodes(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache a = caches.Add();
-        CairnHybridCache b = caches.Add();
+        HybridCache a = caches.AddHybrid();
+        HybridCache b = caches.AddHybrid();
         await a.SetAsync("key", "seven");
 
         Assert.Equal(7, await b.GetOrCreateAsync("key", _ => new ValueTask<int>(7)));
@@ -196,16 +198,17 @@ public sealed class ValueTests
         }
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Shared))]
     public async Task Flag_says_what_a_call_reads(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
-        CairnHybridCache other = caches.Add();
+        HybridCache cache = caches.AddHybrid();
+        HybridCache other = caches.AddHybrid();
         await cache.SetAsync("key", "shared");
         await cache.SetAsync("key", "local", new HybridCacheEntryOptions { Flags = HybridCacheEntryFlags.DisableDistributedCacheWrite });
-        ValueTask<string> ReadAsync(CairnHybridCache from, HybridCacheEntryFlags flags) =>
+        ValueTask<string> ReadAsync(HybridCache from, HybridCacheEntryFlags flags) =>
             from.GetOrCreateAsync("key", _ => new ValueTask<string>("made"), new HybridCacheEntryOptions { Flags = flags | HybridCacheEntryFlags.DisableLocalCacheWrite });
 
         Assert.Equal("local", await ReadAsync(cache, HybridCacheEntryFlags.None));
@@ -234,12 +237,13 @@ public sealed class ValueTests
         Assert.Equal("new", (await other.GetAsync<string>("key")).Value);
     }
 
+    [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
     public async Task Set_that_leaves_out_the_first_level_leaves_no_older_value_there(string level)
     {
         await using var caches = new CachesUnderTest(level);
-        CairnHybridCache cache = caches.Add();
+        HybridCache cache = caches.AddHybrid();
         await cache.SetAsync("key", "old");
 
         await cache.SetAsync("key", "new", new HybridCacheEntryOptions { Flags = HybridCacheEntryFlags.DisableLocalCacheWrite });

@@ -35,6 +35,22 @@ public sealed class ServerTopTests : ToolTest
         });
     }
 
+    // A server of the machine may listen at the default address.
+    [Theory]
+    [InlineData("top", "--count", "1", "--json")]
+    [InlineData("stats", "--json")]
+    [InlineData("bench", "--load", "--requests", "1", "--connections", "1", "--json")]
+    public void Without_an_address_and_a_store_the_server_is_the_same_for_all_commands(params string[] command)
+    {
+        TestConsole console = NewConsole();
+        console.Environment.Remove("CAIRN_STORE");
+
+        ToolRun run = Run(console, command);
+
+        Assert.Contains("127.0.0.1:11211", run.Output + run.Error, StringComparison.Ordinal);
+        Assert.True(run.Code != ExitCode.Server || run.Error.Contains("--store FILE", StringComparison.Ordinal) || command[0] == "bench", run.Error);
+    }
+
     [Fact]
     public void Server_that_goes_away_and_comes_back_is_shown_so()
     {

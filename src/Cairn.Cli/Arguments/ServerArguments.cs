@@ -5,6 +5,9 @@ namespace Cairn.Cli.Arguments;
 /// <summary>The argument and the options that select a server and authenticate with it.</summary>
 internal sealed class ServerArguments
 {
+    /// <summary>The address of a server whose address is not given: memcached's port on this machine.</summary>
+    public const string DefaultAddress = "127.0.0.1:11211";
+
     private const string PasswordVariable = "CAIRN_PASSWORD";
 
     private readonly Option<string?> _protocol = new("--protocol")
@@ -67,6 +70,16 @@ internal sealed class ServerArguments
     /// <exception cref="ToolException">A store is given as well, the address is not valid, or a file cannot be used.</exception>
     public ServerTarget? Find(Invocation invocation, Option store) => invocation.Get(Address) is { } address ? Read(invocation, address, store) : null;
 
+    /// <summary>Returns the selected server: the one whose address is given, or the default one if no store is given either. Null for a store.</summary>
+    /// <exception cref="ToolException">A store is given as well, the address is not valid, or a file cannot be used.</exception>
+    public ServerTarget? FindOrDefault(Invocation invocation, Option store) =>
+        Find(invocation, store) ?? (invocation.FindStorePath() is null ? ReadDefault(invocation) : null);
+
+    /// <summary>Returns the server whose address is given, or the default one.</summary>
+    /// <exception cref="ToolException">The address is not valid, or a file cannot be used.</exception>
+    public ServerTarget ReadOrDefault(Invocation invocation) =>
+        invocation.Get(Address) is { } address ? Read(invocation, address) : ReadDefault(invocation);
+
     /// <inheritdoc cref="Find"/>
     public ServerTarget Read(Invocation invocation, string address, Option store) => invocation.IsGiven(store)
         ? throw ToolException.Usage("ADDRESS and --store exclude each other")
@@ -97,6 +110,8 @@ internal sealed class ServerArguments
             Tls = isTls ? ServerTarget.MakeTls(where, authorities, certificate, key, isAnyServer) : null,
         };
     }
+
+    private ServerTarget ReadDefault(Invocation invocation) => Read(invocation, DefaultAddress) with { IsDefault = true };
 
     private static ServerProtocol? ReadProtocol(string? name) => name?.ToUpperInvariant() switch
     {

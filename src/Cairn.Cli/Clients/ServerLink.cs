@@ -71,7 +71,7 @@ internal sealed class ServerLink : IDisposable
         catch (Exception failure) when (IsConnectionFailure(failure))
         {
             link?.Dispose();
-            throw Unreachable(target.Address, failure);
+            throw target.IsDefault ? Unreachable(target.Address, failure, "; name a server (ADDRESS) or a store (--store FILE)") : Unreachable(target.Address, failure);
         }
         catch
         {
@@ -85,11 +85,11 @@ internal sealed class ServerLink : IDisposable
         failure is SocketException or IOException or AuthenticationException or EndOfStreamException;
 
     /// <summary>Returns the error for a server that cannot be reached.</summary>
-    public static ToolException Unreachable(ServerAddress address, Exception failure)
+    public static ToolException Unreachable(ServerAddress address, Exception failure, string advice = "")
     {
         Exception innermost = failure.GetBaseException();
         string reason = innermost is SocketException socket ? Reason(socket) : innermost.Message;
-        return new ToolException(ExitCode.Server, $"{address} cannot be reached: {reason}", failure);
+        return new ToolException(ExitCode.Server, $"{address} cannot be reached: {reason}{advice}", failure);
     }
 
     /// <summary>Describes a socket error in a few words.</summary>

@@ -9,6 +9,9 @@ internal sealed record ServerTarget
 {
     public required ServerAddress Address { get; init; }
 
+    /// <summary>True if the user named no server.</summary>
+    public bool IsDefault { get; init; }
+
     /// <summary>The protocol; null to detect it.</summary>
     public ServerProtocol? Protocol { get; init; }
 

@@ -6,7 +6,6 @@ namespace Cairn.Cli.Commands;
 
 internal sealed class BenchCommand : ToolCommand
 {
-    private const string DefaultAddress = "127.0.0.1:11211";
     private const int MaxKeys = 1_000_000_000;
     private const int MaxBytes = 64 << 20;
 
@@ -58,7 +57,7 @@ internal sealed class BenchCommand : ToolCommand
     public override bool UsesStore => false;
 
     public override string Details =>
-        $"Works with Cairn, memcached, Redis, Valkey, Garnet and others. The default ADDRESS is {DefaultAddress}. Uses only keys that begin with {LoadPlan.KeyPrefix}, and removes them at the end. A full server evicts other keys for them. Loads a server on another machine only with --allow-remote. Ctrl-C ends it and prints the figures so far. An operation is one key that was read or written. Latencies are those of requests.";
+        $"Works with Cairn, memcached, Redis, Valkey, Garnet and others. The default ADDRESS is {ServerArguments.DefaultAddress}. Uses only keys that begin with {LoadPlan.KeyPrefix}, and removes them at the end. A full server evicts other keys for them. Loads a server on another machine only with --allow-remote. Ctrl-C ends it and prints the figures so far. An operation is one key that was read or written. Latencies are those of requests.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -127,7 +126,7 @@ internal sealed class BenchCommand : ToolCommand
             throw ToolException.Usage("--requests takes the place of --duration and --warmup");
         }
 
-        var plan = new LoadPlan { Target = _server.Read(invocation, invocation.Get(_server.Address) ?? DefaultAddress) };
+        var plan = new LoadPlan { Target = _server.ReadOrDefault(invocation) };
         (int min, int max) = invocation.Get(_valueSize) ?? (plan.MinValueBytes, plan.MaxValueBytes);
         int connections = invocation.Get(_connections) ?? plan.Connections;
         return plan with

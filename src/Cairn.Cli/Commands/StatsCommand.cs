@@ -30,7 +30,7 @@ internal sealed class StatsCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE]";
 
     public override string Details =>
-        "With ADDRESS it prints the figures of a server that speaks the memcached protocol or RESP, from its stats or INFO. Counters start with the creation of the store. Those of other processes are up to one second old. The command does not block other processes.";
+        $"With ADDRESS it prints the figures of a server that speaks the memcached protocol or RESP, from its stats or INFO. Without ADDRESS and without a store it prints those of {ServerArguments.DefaultAddress}. Counters start with the creation of the store. Those of other processes are up to one second old. The command does not block other processes.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -52,7 +52,7 @@ internal sealed class StatsCommand : ToolCommand
         }
 
         TimeSpan interval = IntervalOf(invocation.Get(_interval), DefaultInterval);
-        if (_server.Find(invocation, _shared.Store) is { } target)
+        if (_server.FindOrDefault(invocation, _shared.Store) is { } target)
         {
             if (invocation.IsGiven(_partitions) || invocation.IsGiven(_sizes))
             {

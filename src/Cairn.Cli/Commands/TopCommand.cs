@@ -26,7 +26,7 @@ internal sealed class TopCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE]";
 
     public override string Details =>
-        "With ADDRESS it shows a server that speaks the memcached protocol or RESP, from its stats or INFO. A server that does not answer is shown as such until it returns. On a terminal the command draws a screen, which q or Ctrl-C ends. Elsewhere, and with --json, it prints one line per sample. Reads of other processes appear up to one second late.";
+        $"With ADDRESS it shows a server that speaks the memcached protocol or RESP, from its stats or INFO. Without ADDRESS and without a store it shows {ServerArguments.DefaultAddress}. A server that does not answer is shown as such until it returns. On a terminal the command draws a screen, which q or Ctrl-C ends. Elsewhere, and with --json, it prints one line per sample. Reads of other processes appear up to one second late.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -47,7 +47,7 @@ internal sealed class TopCommand : ToolCommand
         int looks = invocation.Get(_count) ?? int.MaxValue;
         bool isScreen = invocation.Console.IsOutputTerminal && !invocation.IsJson
             && invocation.Console.GetEnvironmentVariable("TERM") is not ("dumb" or "" or null);
-        ServerTarget? server = _server.Find(invocation, _shared.Store);
+        ServerTarget? server = _server.FindOrDefault(invocation, _shared.Store);
 
         try
         {

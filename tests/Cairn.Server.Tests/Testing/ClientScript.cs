@@ -12,9 +12,13 @@ internal static class ClientScript
     // The system's Python, because no other interpreter finds the modules that Debian packages install.
     public const string Python = "/usr/bin/python3";
 
+    // Where Debian's packages put the sources of packages of Go.
+    private const string GoPackages = "/usr/share/gocode";
+
     /// <summary>Runs one script with both servers at the same time and compares the output.</summary>
     /// <param name="file">
-    /// The path below the test project, with the extension of the language. <c>with_NAME.c</c> is compiled first, with the library NAME.
+    /// The path below the test project, with the extension of the language. <c>with_NAME.c</c> is compiled first, with the library NAME, and a program
+    /// in Go with the packages of Debian.
     /// </param>
     /// <param name="stock">The server with the correct replies.</param>
     /// <param name="cairn">The server that must give the same replies.</param>
@@ -73,6 +77,19 @@ internal static class ClientScript
                 string library = Path.GetFileName(compiled)["with_".Length..];
                 await new ClientProgram("cc", "-O1", "-Wall", "-Werror", "-o", compiled, file, "-l" + library).RunAsync();
                 return server => new ClientProgram(compiled, Arguments(server));
+            case ".go":
+                string built = Path.ChangeExtension(file, null);
+                await new ClientProgram("go", "build", "-o", built, file)
+                {
+                    Environment = new()
+                    {
+                        ["GO111MODULE"] = "off",
+                        ["GOPATH"] = GoPackages,
+                        ["GOCACHE"] = Path.Combine(AppContext.BaseDirectory, "go-cache"),
+                        ["GOFLAGS"] = "",
+                    },
+                }.RunAsync();
+                return server => new ClientProgram(built, Arguments(server));
             default:
                 throw new ArgumentException("No program is known that runs " + file, nameof(file));
         }

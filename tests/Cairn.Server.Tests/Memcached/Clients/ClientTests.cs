@@ -40,6 +40,9 @@ public sealed partial class ClientTests : IClassFixture<MemcachedServers>
     [RequiresToolFact("memcached", "npm", "node")]
     public Task Memcached_of_npm_is_answered_as_by_memcached() => AssertAlike("npm/with_memcached.js");
 
+    [RequiresToolFact("memcached", "go", "/usr/share/gocode/src/github.com/bradfitz/gomemcache/memcache/memcache.go")]
+    public Task Gomemcache_is_answered_as_by_memcached() => AssertAlike("with_gomemcache.go");
+
     [RequiresDalliFact]
     public Task Dalli_with_meta_commands_is_answered_as_by_memcached() => AssertAlike("with_dalli.rb", "meta");
 
@@ -59,6 +62,9 @@ public sealed partial class ClientTests : IClassFixture<MemcachedServers>
 
     [RequiresToolFact("memcached", "php", "/usr/share/doc/php-memcached/copyright")]
     public Task Memcached_of_PHP_with_the_binary_protocol_is_answered_as_by_memcached() => AssertAlike("with_php_memcached.php", "binary");
+
+    [RequiresToolFact("memcached", ClientScript.Python, PythonPackages + "bmemcached/__init__.py")]
+    public Task Python_binary_memcached_is_answered_as_by_memcached() => AssertAlike("with_bmemcached.py");
 
     [RequiresToolFact("memcached", "npm", "node")]
     public Task Memjs_of_npm_is_answered_as_by_memcached() => AssertAlike("npm/with_memjs.js");

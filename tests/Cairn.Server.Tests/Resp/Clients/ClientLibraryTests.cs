@@ -26,6 +26,15 @@ public class ClientLibraryTests(RespServers servers) : IClassFixture<RespServers
     [RequiresToolFact("redis-server", "ruby", "/usr/share/doc/ruby-redis/copyright")]
     public async Task Redis_rb_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redis.rb");
 
+    [RequiresToolFact("redis-server", "php", "/usr/share/php/Predis/autoload.php")]
+    public async Task Predis_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_predis.php");
+
+    [RequiresToolFact("redis-server", "perl", "/usr/share/perl5/Redis.pm")]
+    public async Task Redis_of_Perl_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redis.pl");
+
+    [RequiresToolFact("redis-server", "go", "/usr/share/gocode/src/github.com/gomodule/redigo/redis/conn.go")]
+    public async Task Redigo_is_answered_as_by_redis() => await AssertAnswersAlikeAsync("with_redigo.go");
+
     private Task AssertAnswersAlikeAsync(string script) =>
         ClientScript.AssertAnswersAlikeAsync($"Resp/Clients/{script}", servers.Redis, servers.Cairn);
 }

@@ -62,20 +62,39 @@ public sealed class TraceTests : ToolTest
         Assert.False(File.Exists(TracePath));
     }
 
+    [Fact]
+    public void Trace_of_a_connection_that_ends_early_has_the_requests_until_then()
+    {
+        using ScriptedServer server = new(line => line switch
+        {
+            "version" => "VERSION 1.6.0\r\n",
+            "watch fetchers" => "OK\r\n" + Fetch("alice") + "\n" + Fetch("bob") + "\nts=1 gid=3 type=item_g",
+            _ => null,
+        }) { ClosesAfter = "watch fetchers" };
+
+        ToolRun run = Run("trace", "record", server.Address, TracePath);
+
+        Assert.Equal(6, run.Code);
+        Assert.Contains("the connection ended after 2 requests, which are in", run.Error, StringComparison.Ordinal);
+        Assert.Equal(2, File.ReadAllLines(TracePath).Length);
+    }
+
     [Theory]
     [InlineData("cairn")]
+    [InlineData("cairn, by RESP")]
     [InlineData("memcached")]
     [InlineData("redis")]
     public async Task Reads_of_a_running_server_are_recorded(string kind)
     {
-        using ServedStore? served = kind == "cairn" ? new ServedStore() : null;
+        using ServedStore? served = kind.StartsWith("cairn", StringComparison.Ordinal) ? new ServedStore() : null;
         using PeerProcess? peer = kind == "memcached" ? PeerProcess.Memcached() : kind == "redis" ? PeerProcess.Redis() : null;
         string address = served?.Memcached ?? peer!.Address;
         bool isRedis = kind == "redis";
+        bool readsByResp = kind is "redis" or "cairn, by RESP";
 
         Task<ToolRun> recording = Task.Run(
             () => Run(["trace", "record", address, TracePath, "--size", $"{10 * LineBytes}B", .. isRedis ? ["--protocol", "resp"] : Array.Empty<string>()]));
-        ReadUntilDone(address, isRedis, recording);
+        ReadUntilDone(kind == "cairn, by RESP" ? served!.Resp : address, readsByResp, recording);
 
         ToolRun run = await recording;
         Assert.Equal((0, ""), (run.Code, run.Error));
@@ -86,7 +105,7 @@ public sealed class TraceTests : ToolTest
     }
 
     // Reads two keys in turn. The server reports only what it receives after the tool has asked for it.
-    private static void ReadUntilDone(string address, bool isRedis, Task recording)
+    private static void ReadUntilDone(string address, bool isResp, Task recording)
     {
         bool isLocal = address.StartsWith("unix:", StringComparison.Ordinal);
         using var socket = new Socket(
@@ -97,7 +116,7 @@ public sealed class TraceTests : ToolTest
         for (int i = 0; !recording.IsCompleted; i++)
         {
             stream.Write(Encoding.ASCII.GetBytes(string.Create(CultureInfo.InvariantCulture, $"get key{i % 2}\r\n")));
-            Assert.Equal(isRedis ? "$-1" : "END", reader.ReadLine());
+            Assert.Equal(isResp ? "$-1" : "END", reader.ReadLine());
         }
     }
 

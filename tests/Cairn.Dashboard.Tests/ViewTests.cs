@@ -88,6 +88,23 @@ public sealed class ViewTests(Browser browser)
     }
 
     [RequiresToolFact("chromium")]
+    public async Task Overview_shows_while_a_client_records_the_requests_of_others()
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        await using WatchedPage page = await browser.OpenAsync();
+        await page.GoAsync(server.Address);
+        ILocator figure = page.Page.Locator("dl.facts > div").Filter(new LocatorFilterOptions { HasText = "Clients that record requests" }).Locator("dd");
+        await Expect(figure).ToHaveTextAsync("0");
+
+        using (server.Record())
+        {
+            await Expect(figure).ToHaveTextAsync("1");
+        }
+
+        await Expect(figure).ToHaveTextAsync("0");
+    }
+
+    [RequiresToolFact("chromium")]
     public async Task Survey_lists_the_biggest_keys_and_leads_to_them()
     {
         await using ServedDashboard server = await ServedDashboard.StartAsync();

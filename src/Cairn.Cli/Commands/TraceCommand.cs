@@ -29,7 +29,8 @@ internal sealed class TraceCommand : ToolCommand
     public override string UsageWords => "record ADDRESS FILE [OPTIONS]";
 
     public override string Details =>
-        "Each line of the file is one read of a key: a hash under a random secret that is not stored. Uses memcached's watch, of memcached and of cairn serve, " +
+        "Each line of the file is one read of a key: a hash under a random secret that is not stored. Uses watch on the port of memcached's protocol, of memcached and of " +
+        "cairn serve, whose lines have the reads by RESP too, " +
         "or MONITOR of a server that speaks RESP. MONITOR makes such a server slower while it runs. Requests that the server leaves out, because they are too many, are counted.";
 
     public override IReadOnlyList<Example> Examples { get; } =

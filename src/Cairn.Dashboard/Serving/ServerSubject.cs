@@ -77,6 +77,7 @@ internal sealed class ServerSubject : IDashboardSubject
         writer.WriteNumber("startedMs"u8, (long)(process.StartUnixSeconds * 1000));
         writer.WriteNumber("processBytes"u8, process.AnonymousBytes ?? process.ResidentBytes);
         writer.WriteNumber("slowRequests"u8, source.Requests.SlowLog.Total);
+        writer.WriteNumber("watchers"u8, source.Memcached.Watch.Figures.Watchers);
         writer.WriteEndObject();
     }
 

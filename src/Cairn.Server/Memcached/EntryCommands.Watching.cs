@@ -59,10 +59,7 @@ internal sealed unsafe partial class EntryCommands
     private void LogGet(in KeyRef key)
     {
         bool isFound = _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info);
-        _watch.Write(
-            WatchKinds.Fetchers, string.Create(
-                CultureInfo.InvariantCulture,
-                $"type=item_get key={KeyListing.Escaped(NameOf(key))} status={(isFound ? "found" : "not_found")} clsid={(isFound ? 1 : 0)} cfd={Descriptor} size={info.ValueBytes}"));
+        _watch.WriteRead(NameOf(key), isFound, Descriptor, info.ValueBytes);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

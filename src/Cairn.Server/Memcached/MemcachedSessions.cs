@@ -28,7 +28,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         Options = options;
         _storeAtReset = StoreCounts.Of(store.GetStatistics().Totals);
         Prefixes = new PrefixStatistics(options.PrefixDelimiter);
-        Watch = new WatchLog(options.Clock, options.WatcherBytes) { EvictionsWatched = WatchEvictions };
+        Watch = new WatchLog(options.Clock, options.WatcherBytes) { OnWanted = OnWatched };
         _startedAt = options.Clock.GetTimestamp();
         _entries = new ThreadLocal<EntryCommands>(() => new EntryCommands(this, AddCounters()));
         Statistics = new MemcachedStatistics(this);
@@ -244,9 +244,14 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         ? $"rip={remote.Address} rport={remote.Port} transport=tcp"
         : "rip=unix rport=0 transport=local";
 
-    // The store reports no more than the key.
-    private void WatchEvictions(bool isWatched) => Options.Events.WatchEvictions(
-        isWatched ? key => Watch.Write(WatchKinds.Evictions, $"type=eviction key={KeyListing.Escaped(key)} fetch=no ttl=-1 la=0 clsid=1 size=0") : null);
+    // Of an eviction the store reports no more than the key. Reads by RESP have no descriptor.
+    private void OnWatched(WatchKinds kinds)
+    {
+        Options.Events.WatchEvictions(kinds.HasFlag(WatchKinds.Evictions)
+            ? key => Watch.Write(WatchKinds.Evictions, $"type=eviction key={KeyListing.Escaped(key)} fetch=no ttl=-1 la=0 clsid=1 size=0")
+            : null);
+        Options.Events.Reads = kinds.HasFlag(WatchKinds.Fetchers) ? (key, isFound, valueBytes) => Watch.WriteRead(key, isFound, 0, valueBytes) : null;
+    }
 
     private void AddAll(MemcachedCounters total) => _allCounters.ForEach(counters => total.Add(counters));
 

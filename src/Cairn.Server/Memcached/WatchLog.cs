@@ -34,8 +34,8 @@ internal sealed class WatchLog(TimeProvider clock, int bytesPerWatcher)
     private long _sent;
     private long _skipped;
 
-    /// <summary>Gets or sets the action that runs when evictions begin or end to be watched.</summary>
-    public Action<bool>? EvictionsWatched { get; set; }
+    /// <summary>Gets or sets the action that runs with the kinds that are watched whenever these change. Runs under a lock of the log.</summary>
+    public Action<WatchKinds>? OnWanted { get; init; }
 
     /// <summary>Gets the number of watchers, and of lines written, sent and dropped since the start.</summary>
     public (int Watchers, long Written, long Sent, long Skipped) Figures
@@ -90,6 +90,12 @@ internal sealed class WatchLog(TimeProvider clock, int bytesPerWatcher)
         }
     }
 
+    /// <summary>Writes the line of a read. Entries are in memcached's class 1, missing ones in class 0.</summary>
+    public void WriteRead(ReadOnlySpan<byte> key, bool isFound, int descriptor, int valueBytes) => Write(
+        WatchKinds.Fetchers, string.Create(
+            CultureInfo.InvariantCulture,
+            $"type=item_get key={KeyListing.Escaped(key)} status={(isFound ? "found" : "not_found")} clsid={(isFound ? 1 : 0)} cfd={descriptor} size={valueBytes}"));
+
     /// <summary>Writes a line, without its time and number.</summary>
     public void Write(WatchKinds kind, string text)
     {
@@ -115,11 +121,10 @@ internal sealed class WatchLog(TimeProvider clock, int bytesPerWatcher)
     {
         var wanted = WatchKinds.None;
         _watchers.ForEach(watcher => wanted |= watcher.Kinds);
-        bool changesEvictions = ((wanted ^ _wanted) & WatchKinds.Evictions) != 0;
-        _wanted = wanted;
-        if (changesEvictions)
+        if (wanted != _wanted)
         {
-            EvictionsWatched?.Invoke((wanted & WatchKinds.Evictions) != 0);
+            _wanted = wanted;
+            OnWanted?.Invoke(wanted);
         }
     }
 }

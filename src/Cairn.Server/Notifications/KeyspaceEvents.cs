@@ -8,6 +8,9 @@ namespace Cairn.Server.Notifications;
 /// <summary>Receives the key of an entry that was evicted.</summary>
 internal delegate void EvictionHandler(ReadOnlySpan<byte> key);
 
+/// <summary>Receives a key that a command read, and the length of its value if it was found.</summary>
+internal delegate void ReadHandler(ReadOnlySpan<byte> key, bool isFound, int valueBytes);
+
 // Keyspace events, as notify-keyspace-events of Redis, for the changes that this server makes:
 //
 //   a command of either protocol changed a key  -- Notify -->                       channels
@@ -37,6 +40,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
     private readonly Lock _waitingLock = new();
     private readonly Queue<Departure> _waiting = new();
     private volatile EvictionHandler? _evictions;
+    private volatile ReadHandler? _reads;
     private volatile EventClasses _active; // None unless a form is on.
     private volatile int _waitingCount;
     private int _waitingBytes; // Requires _waitingLock.
@@ -78,6 +82,13 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
                 Observe(engine);
             }
         }
+    }
+
+    /// <summary>Gets or sets the receiver of the keys that commands of RESP read; null for none. Thread-safe.</summary>
+    public ReadHandler? Reads
+    {
+        get => _reads;
+        set => _reads = value;
     }
 
     /// <summary>Gets whether the store reports the entries that expire or are evicted.</summary>

@@ -81,6 +81,11 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain(ReadOnlySpan<byte> key, Span<byte> destination)
     {
+        if (Events.Reads is not null)
+        {
+            return -1; // The slow path reports the read.
+        }
+
         fixed (byte* bytes = key)
         {
             KeyPlacement place = pinned.PlaceOf(_engine, bytes, key.Length);
@@ -115,10 +120,9 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
         {
             KeyRef place = pinned.Place(_engine, bytes, key.Length);
             ReadOutcome outcome = _engine.TryGet(place, destination, acceptStale: false, out info, acceptHash: true);
-            Hits += outcome == ReadOutcome.Hit ? 1 : 0;
-            if (outcome == ReadOutcome.Miss) // A value too long for the destination is read again.
+            if (outcome is ReadOutcome.Hit or ReadOutcome.Miss) // A value too long for the destination is read again.
             {
-                OnMiss(place);
+                Count(place, outcome == ReadOutcome.Hit, info.ValueBytes);
             }
 
             return outcome;
@@ -132,12 +136,12 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
         {
             KeyRef place = pinned.Place(_engine, bytes, key.Length);
             bool isFound = _engine.TryGetInfo(place, acceptStale: false, out info, acceptHash: true);
-            Hits += isFound ? 1 : 0;
             if (!isFound)
             {
                 info = default; // An expired entry counts as absent.
-                OnMiss(place);
             }
+
+            Count(place, isFound, info.ValueBytes);
 
             return isFound;
         }
@@ -213,12 +217,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
         {
             KeyRef place = pinned.Place(_engine, bytes, key.Length);
             PinStatus status = _engine.TryPin(place, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, acceptHash: true);
-            Hits += status == PinStatus.Pinned ? 1 : 0;
-            if (status != PinStatus.Pinned)
-            {
-                OnMiss(place);
-            }
-
+            Count(place, status == PinStatus.Pinned, pin.Info.ValueBytes);
             return new PinnedEntry(pin);
         }
     }
@@ -322,10 +321,16 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
     /// <summary>Reports that a command that also writes did not find the key that it reads.</summary>
     public void ReportMiss(ReadOnlySpan<byte> key) => Events.Notify(EventClasses.KeyMiss, "keymiss"u8, key);
 
-    private void OnMiss(in KeyRef key)
+    private void Count(in KeyRef key, bool isFound, int valueBytes)
     {
-        Misses++;
-        if (Events.IsOn)
+        if (ReportsMisses && Events.Reads is { } reads)
+        {
+            reads(new ReadOnlySpan<byte>(key.Bytes, key.Length), isFound, isFound ? valueBytes : 0);
+        }
+
+        Hits += isFound ? 1 : 0;
+        Misses += isFound ? 0 : 1;
+        if (!isFound && Events.IsOn)
         {
             Events.OnMiss(_engine, key);
             if (ReportsMisses)

@@ -23,6 +23,9 @@ internal sealed class ScriptedServer : IDisposable
 
     public string Address { get; }
 
+    /// <summary>Gets the line after whose reply the server closes the connection; null to keep it open.</summary>
+    public string? ClosesAfter { get; init; }
+
     public void Dispose() => _listener.Dispose();
 
     private void Accept()
@@ -54,6 +57,10 @@ internal sealed class ScriptedServer : IDisposable
             while (reader.ReadLine() is { } line && _answer(line) is { } answer)
             {
                 stream.Write(Encoding.ASCII.GetBytes(answer));
+                if (line == ClosesAfter)
+                {
+                    return;
+                }
             }
         }
         catch (IOException)

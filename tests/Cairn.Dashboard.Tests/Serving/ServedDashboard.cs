@@ -149,6 +149,15 @@ internal sealed class ServedDashboard : IAsyncDisposable
         Send("HSET", "session:81f2", "user", "42", "cart", "[1,2,3]");
     }
 
+    /// <summary>Records requests, as <c>cairn trace record</c> does, until the result is disposed.</summary>
+    public IDisposable Record()
+    {
+        Socket socket = Connect("memcached");
+        socket.Send("watch fetchers\r\n"u8);
+        Assert.Equal(4, socket.Receive(new byte[4])); // OK
+        return socket;
+    }
+
     /// <summary>Moves the clock without traffic.</summary>
     public void Wait(TimeSpan time) => _clock.Advance(time);
 
@@ -184,10 +193,10 @@ internal sealed class ServedDashboard : IAsyncDisposable
     private static string HashOf(string password) =>
         "sha256:" + Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(Encoding.UTF8.GetBytes(password)));
 
-    private Socket Connect()
+    private Socket Connect(string listener = "resp")
     {
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 60_000 };
-        socket.Connect(IPEndPoint.Parse(AddressOf("resp")));
+        socket.Connect(IPEndPoint.Parse(AddressOf(listener)));
         return socket;
     }
 

@@ -121,6 +121,21 @@ public sealed partial class WatchTests
         Assert.Equal("0", Figure(client, "log_watchers"));
     }
 
+    [Fact]
+    public async Task Watcher_reads_which_keys_the_clients_of_redis_protocol_read()
+    {
+        await using StoreServer server = await StoreServer.StartAsync();
+        using TestClient watcher = Watch(server, "watch fetchers");
+        using TestClient client = server.Connect(WireProtocol.Resp);
+
+        client.Send("SET a/b hi\r\nGET a/b\r\nMGET a/b none\r\nSTRLEN a/b\r\nAPPEND a/b !\r\nHSET h f v\r\nHGET h f\r\n");
+
+        foreach (string line in (string[])["a%2Fb status=found", "a%2Fb status=found", "none status=not_found", "a%2Fb status=found", "h status=found"])
+        {
+            Assert.Contains($"type=item_get key={line} ", Line(watcher), StringComparison.Ordinal);
+        }
+    }
+
     [Theory]
     [InlineData("watch nothing", "ERROR")]
     [InlineData("watch fetchers nothing", "ERROR")]

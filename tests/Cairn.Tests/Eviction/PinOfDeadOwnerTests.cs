@@ -44,7 +44,7 @@ public sealed class PinOfDeadOwnerTests : IDisposable
 
         Assert.NotEmpty(pins);
         Assert.Equal(pins.Count, doomedPins);
-        Assert.Equal(before, pins.Select(pinned => pinned.Value.ToArray()));
+        Assert.All(pins.Zip(before), pair => Assert.Equal(pair.Second, pair.First.Value.ToArray()));
         pins.ForEach(pinned => pinned.Dispose());
     }
 

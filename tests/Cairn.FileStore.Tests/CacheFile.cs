@@ -9,7 +9,7 @@ internal sealed class CacheFile : IDisposable
     private readonly List<IDisposable> _opened = [];
 
     /// <summary>Creates the directory: below <paramref name="parent"/>, or in memory if the system has /dev/shm.</summary>
-    public CacheFile(string? parent = null) => _directory = new(parent ?? (Directory.Exists("/dev/shm") ? "/dev/shm" : null));
+    public CacheFile(string? parent = null) => _directory = new(parent ?? TestDirectory.OfMemory);
 
     public string DirectoryPath => _directory.Path;
 

@@ -7,10 +7,7 @@ internal sealed class StoreDirectory : IDisposable
 {
     public const long SmallCapacityBytes = 8L << 20;
 
-    private readonly TestDirectory _directory = new(MemoryDirectory);
-
-    /// <summary>Gets a directory in memory, or null if the system has none.</summary>
-    public static string? MemoryDirectory { get; } = Directory.Exists("/dev/shm") ? "/dev/shm" : null;
+    private readonly TestDirectory _directory = new(TestDirectory.OfMemory);
 
     public string Path => _directory.Path;
 

@@ -9,6 +9,9 @@ internal sealed class TestDirectory : IDisposable
             .CreateDirectory(System.IO.Path.Combine(parent ?? System.IO.Path.GetTempPath(), $"cairn-{Guid.NewGuid():N}"))
             .FullName;
 
+    /// <summary>Gets a parent in memory, or null if the system has none.</summary>
+    public static string? OfMemory { get; } = Directory.Exists("/dev/shm") ? "/dev/shm" : null;
+
     public string Path { get; }
 
     public string this[string name] => System.IO.Path.Combine(Path, name);

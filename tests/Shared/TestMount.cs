@@ -50,7 +50,7 @@ internal sealed partial class TestMount : IDisposable
 
     public static TestMount Ext4(long bytes)
     {
-        var directory = new TestDirectory(StoreDirectory.MemoryDirectory); // On a disk, each flush of the file system would wait for it.
+        var directory = new TestDirectory(TestDirectory.OfMemory); // On a disk, each flush of the file system would wait for it.
         string image = directory["image"];
         using (FileStream file = File.Create(image))
         {

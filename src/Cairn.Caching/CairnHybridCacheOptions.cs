@@ -119,6 +119,13 @@ public sealed class CairnHybridCacheOptions
     public long DistributedMaxPendingBytes { get; set; } = DistributedLevelOptions.Default.MaxPendingBytes;
 
     /// <summary>
+    /// How long a process uses the state of a tag before it reads it again: above zero, up to a day. Only for an
+    /// <see cref="IDistributedCache"/> that several machines share and that reports no changes (<see cref="ICacheInvalidation"/>). Default 10
+    /// seconds: the longest delay of a removal by tag on another machine, for one read of each tag in that time.
+    /// </summary>
+    public TimeSpan DistributedTagLifetime { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>
     /// The source of time; tests replace it. Default the registered <see cref="System.TimeProvider"/> service, otherwise
     /// <see cref="TimeProvider.System"/>.
     /// </summary>
@@ -199,6 +206,7 @@ public sealed class CairnHybridCacheOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(DistributedMaxBreak, DistributedMinBreak, nameof(DistributedMaxBreak));
         ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingWrites, nameof(DistributedMaxPendingWrites));
         ArgumentOutOfRangeException.ThrowIfNegative(DistributedMaxPendingBytes, nameof(DistributedMaxPendingBytes));
+        ThrowIfNoTimeout(DistributedTagLifetime, nameof(DistributedTagLifetime));
         if (string.IsNullOrEmpty(Name) || Name.Length > 100)
         {
             throw new ArgumentException($"{nameof(Name)} must have 1 to 100 characters; it is '{Name}'.");

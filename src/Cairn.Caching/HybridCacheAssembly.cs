@@ -3,6 +3,7 @@ using Cairn.Caching.Levels;
 using Cairn.Caching.Registration;
 using Cairn.Caching.Serialization;
 using Cairn.Caching.Stores;
+using Cairn.Caching.Telemetry;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -21,7 +22,7 @@ internal static class HybridCacheAssembly
         SecondLevel level = LevelOf(options, services, logger);
         try
         {
-            return new CairnHybridCache(options, level, new Codecs(CodecsOf(options, services)), logger, services?.GetService<IMeterFactory>());
+            return new CairnHybridCache(options, level, new Codecs(CodecsOf(options, services, logger)), logger, services?.GetService<IMeterFactory>());
         }
         catch
         {
@@ -81,12 +82,13 @@ internal static class HybridCacheAssembly
             $"{nameof(CairnHybridCacheOptions.DistributedCacheServiceKey)} is '{key}', and no {nameof(IDistributedCache)} is registered with this key.");
     }
 
-    private static CodecOptions CodecsOf(CairnHybridCacheOptions options, IServiceProvider? services) => new()
+    private static CodecOptions CodecsOf(CairnHybridCacheOptions options, IServiceProvider? services, ILogger logger) => new()
     {
         Services = services,
         Json = options.JsonOptions,
         JsonResolvers = [.. options.JsonResolvers],
         Formats = new Dictionary<Type, CairnFormat>(options.Formats),
+        OnJsonInsteadOfXml = type => CacheLog.JsonInsteadOfXml(logger, type),
         ShareAllTypes = options.ShareLocalValues,
         ShareableTypes = new HashSet<Type>(options.ShareableTypes),
         MaximumPayloadBytes = (int)Math.Min(options.MaximumPayloadBytes, Array.MaxLength),

@@ -71,7 +71,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
     private bool MayTell(int kind, out long others) => _gates[kind].TryPass(_clock.NowMs, out others);
 
     [LoggerMessage(517, LogLevel.Information,
-        "{Type} reports no changes, and no ICacheInvalidation is registered beside it: changes by other machines are seen when entries of the first level expire.")]
+        "{Type} reports no changes, and no ICacheInvalidation is registered beside it: changes of keys by other machines are seen when entries of the first level expire, and removals by tag within DistributedTagLifetime.")]
     private static partial void LogNoChannel(ILogger logger, string type);
 
     [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache goes on without it. {Others} more since the last such line.")]

@@ -7,8 +7,14 @@ using Cairn.Caching.Tagging;
 namespace Cairn.Caching.Operations;
 
 // Reads the stamps of tags. A value carries the stamps that its tags had before it was created. It is valid as long as they have not changed.
+//
+// If other machines share the second level and no channel reports their changes, a stamp is used for DistributedTagLifetime. Then one caller
+// reads it again. If the second level does not answer, the stamp is used for as long again, like everything in the first level.
 internal sealed class TagReader(CacheParts parts)
 {
+    private readonly long _lifetimeMs =
+        parts.Coherence.SeesAllChanges ? long.MaxValue : Math.Max(1, (long)parts.Options.DistributedTagLifetime.TotalMilliseconds);
+
     /// <summary>Returns whether an entry's tags are unchanged, as far as this process knows.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     public bool CompareTags(LocalEntry entry)
@@ -44,7 +50,7 @@ internal sealed class TagReader(CacheParts parts)
         for (int i = 0; i < tags.Length && i < expected.Length; i++)
         {
             Tag tag = tags[i];
-            if (!parts.Changes.TryCatchUp(tag.Hash) || tag.Stamp != expected[i])
+            if (!parts.Changes.TryCatchUp(tag.Hash) || tag.Stamp != expected[i] || MustReadAgain(tag))
             {
                 return false;
             }
@@ -187,7 +193,8 @@ internal sealed class TagReader(CacheParts parts)
     {
         if (mayBeKnown && parts.Changes.TryCatchUp(tag.Hash) && tag.Stamp is var known && Tag.IsKnown(known))
         {
-            return new ValueTask<ulong>(known);
+            long readAt = tag.ReadAtMs;
+            return MustReadAgain(tag) && tag.TryClaimRead(readAt, parts.Clock.NowMs()) ? LearnAgainAsync(tag, known, wait) : new ValueTask<ulong>(known);
         }
 
         uint timesForgotten = tag.TimesForgotten;
@@ -201,6 +208,29 @@ internal sealed class TagReader(CacheParts parts)
     private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, uint timesForgotten, ChangeMark mark) =>
         Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
 
+    // Returns the known stamp if the second level does not answer, unless this process has forgotten it meanwhile.
+    private async ValueTask<ulong> LearnAgainAsync(Tag tag, ulong known, LevelWait wait)
+    {
+        bool isDone = false;
+        long claimedAt = tag.ReadAtMs;
+        try
+        {
+            ulong stamp = await LearnAsync(tag, mayBeKnown: false, wait).ConfigureAwait(false);
+            isDone = true;
+            return !Tag.IsKnown(stamp) && tag.Stamp == known ? known : stamp;
+        }
+        finally
+        {
+            if (!isDone)
+            {
+                tag.TryClaimRead(claimedAt, claimedAt - _lifetimeMs); // The caller was cancelled: the next one reads.
+            }
+        }
+    }
+
+    private bool MustReadAgain(Tag tag) =>
+        _lifetimeMs != long.MaxValue && Tag.IsKnown(tag.Stamp) && parts.Clock.NowMs() - tag.ReadAtMs >= _lifetimeMs;
+
     // The caller uses the stamp that was read. The tag remembers it unless the tag was changed meanwhile.
     private ulong Learn(Tag tag, ulong stamp, uint timesForgotten, ChangeMark mark)
     {
@@ -213,11 +243,12 @@ internal sealed class TagReader(CacheParts parts)
         if (!parts.HasLevel)
         {
             // Two callers may have drawn different stamps for a tag that had none: the first one counts.
-            return tag.TryLearn(stamp, timesForgotten) ? stamp : tag.Stamp;
+            return tag.TryLearn(stamp, timesForgotten, nowMs: 0) ? stamp : tag.Stamp;
         }
 
         // The level reports a stamp that was just created as a change, although no other process has changed it; then the tag is read again.
-        parts.Coherence.TryKeep(mark, tag.Hash, 0, (tag, stamp, timesForgotten), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten));
+        parts.Coherence.TryKeep(
+            mark, tag.Hash, 0, (tag, stamp, timesForgotten, now: parts.Clock.NowMs()), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten, learned.now));
         return stamp;
     }
 }

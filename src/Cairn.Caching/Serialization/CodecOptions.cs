@@ -40,6 +40,9 @@ internal sealed record CodecOptions
     /// <summary>Resolvers such as source-generated contexts, tried from first to last before those of the JSON options.</summary>
     public IReadOnlyList<IJsonTypeInfoResolver> JsonResolvers { get; init; } = [];
 
+    /// <summary>Called once for each type that has attributes for XML and is written as JSON, because the framework cannot create it.</summary>
+    public Action<Type>? OnJsonInsteadOfXml { get; init; }
+
     /// <summary>True if many callers may receive the same object, of any type.</summary>
     public bool ShareAllTypes { get; init; }
 

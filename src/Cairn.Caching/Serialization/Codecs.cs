@@ -269,7 +269,7 @@ internal sealed class Codecs
     private Codec<T> Create<T>(int slot)
     {
         // Outside the lock: this runs factories of serializers, which may request other codecs.
-        Codec<T> codec = Choose<T>();
+        Codec<T> codec = Choose<T>(out bool isJsonInsteadOfXml);
         lock (_gate)
         {
             if (slot >= _codecs.Length)
@@ -288,12 +288,19 @@ internal sealed class Codecs
 
             // Release; pairs with the acquire in Of.
             Volatile.Write(ref _codecs[slot], codec);
-            return codec;
         }
+
+        if (isJsonInsteadOfXml)
+        {
+            _options.OnJsonInsteadOfXml?.Invoke(typeof(T));
+        }
+
+        return codec;
     }
 
-    private Codec<T> Choose<T>()
+    private Codec<T> Choose<T>(out bool isJsonInsteadOfXml)
     {
+        isJsonInsteadOfXml = false;
         if (Registered<T>() is { } registered)
         {
             return Wrap(registered);
@@ -310,7 +317,14 @@ internal sealed class Codecs
             return OfFormat<T>(asked);
         }
 
-        return Raw<T>() ?? OfFormat<T>(IsMarkedAsXml(typeof(T)) ? CairnFormat.Xml : CairnFormat.Json);
+        if (Raw<T>() is { } raw)
+        {
+            return raw;
+        }
+
+        bool isMarked = IsMarkedAsXml(typeof(T));
+        isJsonInsteadOfXml = isMarked && !CanBeXml(typeof(T));
+        return OfFormat<T>(isMarked && !isJsonInsteadOfXml ? CairnFormat.Xml : CairnFormat.Json);
     }
 
     private Codec<T> Wrap<T>(IHybridCacheSerializer<T> serializer) =>
@@ -340,17 +354,24 @@ internal sealed class Codecs
         return null;
     }
 
-    // The framework's serializer cannot create a type without such a constructor, so a marked member does not choose XML for it.
+    // In a positional record, the compiler puts an attribute of a property on the parameter of the constructor.
     [UnconditionalSuppressMessage("Trimming", "IL2070", Justification = "A member that was trimmed is not serialized either. XML itself requires untrimmed types.")]
     private static bool IsMarkedAsXml(Type type) =>
         typeof(IXmlSerializable).IsAssignableFrom(type)
-        || HasXmlAttribute(type)
-        || ((type.IsValueType || type.GetConstructor(Type.EmptyTypes) is not null)
-            && Array.Exists(type.GetMembers(BindingFlags.Public | BindingFlags.Instance), HasXmlAttribute));
+        || AreXml(type.CustomAttributes)
+        || Array.Exists(type.GetMembers(BindingFlags.Public | BindingFlags.Instance), static member => AreXml(member.CustomAttributes))
+        || Array.Exists(
+            type.GetConstructors(), static constructor => Array.Exists(constructor.GetParameters(), static parameter => AreXml(parameter.CustomAttributes)));
+
+    // The framework's serializer cannot create a type without such a constructor, so a marked member does not choose XML for it. A mark of the
+    // type itself does: the failure then names the type.
+    [UnconditionalSuppressMessage("Trimming", "IL2070", Justification = "A constructor that was trimmed cannot be used by the serializer either.")]
+    private static bool CanBeXml(Type type) =>
+        type.IsValueType || type.GetConstructor(Type.EmptyTypes) is not null || typeof(IXmlSerializable).IsAssignableFrom(type) || AreXml(type.CustomAttributes);
 
     // Data of the attributes only: the attributes themselves are not created.
-    private static bool HasXmlAttribute(MemberInfo member) =>
-        member.CustomAttributes.Any(attribute => attribute.AttributeType.Namespace == typeof(XmlRootAttribute).Namespace);
+    private static bool AreXml(IEnumerable<CustomAttributeData> attributes) =>
+        attributes.Any(static attribute => attribute.AttributeType.Namespace == typeof(XmlRootAttribute).Namespace);
 
     private CairnFormat FormatOf(Type type) =>
         _options.Formats.TryGetValue(type, out CairnFormat format) ? format

@@ -18,6 +18,7 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
     private readonly Lock _changing = new();
     private ulong _stamp = FirstProvisional;
     private uint _forgotten = FirstProvisional;
+    private long _readAtMs;
 
     public string Name { get; } = name;
 
@@ -29,6 +30,16 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 
     /// <summary>The number of times the stamp was forgotten, which is the provisional stamp. Read before the second level is read.</summary>
     public uint TimesForgotten => Volatile.Read(ref _forgotten);
+
+    /// <summary>When the stamp was read, or the present read of it began. Only for second levels that do not report all changes.</summary>
+    // A stale time costs at most one more read of the stamp, or delays it by the time of one.
+    public long ReadAtMs => Volatile.Read(ref _readAtMs);
+
+    /// <summary>
+    /// Claims the next read of the stamp, so that one caller reads it and the others go on to use it. A claim that is not used is returned by a
+    /// claim of an earlier moment.
+    /// </summary>
+    public bool TryClaimRead(long seenAtMs, long nowMs) => Interlocked.CompareExchange(ref _readAtMs, nowMs, seenAtMs) == seenAtMs;
 
     /// <summary>Returns whether the stamp is one of the second level.</summary>
     public static bool IsKnown(ulong stamp) => stamp > uint.MaxValue;
@@ -44,7 +55,7 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
     }
 
     /// <summary>Remembers the stamp, unless it was forgotten since the read of the second level began.</summary>
-    public bool TryLearn(ulong stamp, uint timesForgotten)
+    public bool TryLearn(ulong stamp, uint timesForgotten, long nowMs)
     {
         lock (_changing)
         {
@@ -53,6 +64,7 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
                 return false;
             }
 
+            Volatile.Write(ref _readAtMs, nowMs);
             Volatile.Write(ref _stamp, stamp);
             changes?.Count();
             return true;

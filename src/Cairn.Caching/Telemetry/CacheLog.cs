@@ -92,6 +92,11 @@ internal sealed partial class CacheLog(ILogger logger)
         "The value of '{Key}' has at least {Bytes} bytes and is not sent to the second level, whose limit is {Limit} (MaximumPayloadBytes). {Others} more such events were not logged.")]
     private partial void WriteTooLarge(string key, long bytes, long limit, long others);
 
+    [LoggerMessage(8, LogLevel.Warning,
+        "Values of {Type} are written as JSON although it has attributes of System.Xml.Serialization, because the framework's XmlSerializer needs a public " +
+        "constructor without parameters. Add one, or name a format: [CairnSerializer] on the type, or CairnHybridCacheOptions.Formats.")]
+    public static partial void JsonInsteadOfXml(ILogger logger, Type type);
+
     [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
     private partial void WriteDependency(Exception fault, string key, long others);
 }

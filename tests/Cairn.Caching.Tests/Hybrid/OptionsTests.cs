@@ -24,6 +24,7 @@ public sealed class OptionsTests
         { nameof(CairnHybridCacheOptions.DistributedMaxBreak), options => options.DistributedMaxBreak = TimeSpan.FromSeconds(4) },
         { nameof(CairnHybridCacheOptions.DistributedMaxPendingWrites), options => options.DistributedMaxPendingWrites = -1 },
         { nameof(CairnHybridCacheOptions.DistributedMaxPendingBytes), options => options.DistributedMaxPendingBytes = -1 },
+        { nameof(CairnHybridCacheOptions.DistributedTagLifetime), options => options.DistributedTagLifetime = TimeSpan.Zero },
         { nameof(CairnHybridCacheOptions.StoreFile), options => options.UseStoreFile("file").DistributedCache = new Levels.FaultyDistributedCache() },
         { nameof(CairnEntryOptions.Expiration), options => options.DefaultEntryOptions = new() { Expiration = TimeSpan.Zero } },
         { nameof(CairnEntryOptions.LocalCacheExpiration), options => options.DefaultEntryOptions = new() { LocalCacheExpiration = TimeSpan.FromTicks(-1) } },

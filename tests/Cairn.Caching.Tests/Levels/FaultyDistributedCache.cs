@@ -55,7 +55,7 @@ internal sealed class FaultyDistributedCache : IDistributedCache
     }
 
     /// <summary>Gets the actual content. The results of calls can differ from it.</summary>
-    public ConcurrentDictionary<string, byte[]> Content { get; } = new(StringComparer.Ordinal);
+    public ConcurrentDictionary<string, byte[]> Content { get; init; } = new(StringComparer.Ordinal);
 
     /// <summary>Gets the options of the last set of each key.</summary>
     public ConcurrentDictionary<string, DistributedCacheEntryOptions> Options { get; } = new(StringComparer.Ordinal);

@@ -142,6 +142,42 @@ public sealed partial class CodecChoiceTests : SerializationTest
     }
 
     [Fact]
+    public void Marked_type_that_is_written_as_JSON_is_reported_once_and_no_other_type_is()
+    {
+        var reported = new List<Type>();
+        var codecs = new Codecs(new()
+        {
+            OnJsonInsteadOfXml = reported.Add,
+            Formats = new Dictionary<Type, CairnFormat> { [typeof(PositionalByChoice)] = CairnFormat.Json },
+        });
+
+        for (int i = 0; i < 2; i++)
+        {
+            Assert.Equal((byte)CairnFormat.Json, codecs.Of<PositionalWithXmlElement>().Format);
+            Assert.Equal((byte)CairnFormat.Json, codecs.Of<PositionalWithXmlParameter>().Format);
+            Assert.Equal((byte)CairnFormat.Json, codecs.Of<PositionalByChoice>().Format);
+            Assert.Equal((byte)CairnFormat.Xml, codecs.Of<WithXmlAttribute>().Format);
+            Assert.Equal((byte)CairnFormat.Json, codecs.Of<Contract>().Format);
+        }
+
+        Assert.Equal([typeof(PositionalWithXmlElement), typeof(PositionalWithXmlParameter)], reported);
+    }
+
+    [Fact]
+    public async Task Log_says_once_that_and_why_a_marked_type_is_written_as_JSON()
+    {
+        var loggers = new RecordingLoggers();
+        await using CairnHybridCache cache = CairnHybridCache.Create(loggers: loggers);
+
+        await cache.SetAsync("a", new PositionalWithXmlParameter("1"));
+        await cache.SetAsync("b", new PositionalWithXmlParameter("2"));
+
+        string line = Assert.Single(loggers.Lines, line => line.Contains(nameof(PositionalWithXmlParameter), StringComparison.Ordinal));
+        Assert.Contains("written as JSON", line, StringComparison.Ordinal);
+        Assert.Contains("a public constructor without parameters", line, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Type_always_has_the_same_codec()
     {
         var codecs = new Codecs(new());
@@ -346,6 +382,10 @@ public sealed partial class CodecChoiceTests : SerializationTest
     }
 
     public sealed record PositionalWithXmlElement([property: XmlElement("t")] string Title);
+
+    public sealed record PositionalWithXmlParameter([XmlAttribute("t")] string Title);
+
+    public sealed record PositionalByChoice([XmlAttribute("t")] string Title);
 
     [DataContract]
     public sealed class Contract

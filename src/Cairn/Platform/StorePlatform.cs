@@ -1,6 +1,6 @@
 // All differences between operating systems are behind three types: StorePlatform, StoreFile and MappedRegion. The rest of the store uses only these. No
-// type, constant or error number of a particular system passes through them. The folders Linux, Windows and MacOs each derive the three types
-// independently. HostPlatform chooses one of them once.
+// type, constant or error number of a particular system passes through them. The folders Linux, Windows and MacOs each derive the three types.
+// SystemFile and SystemRegion have what all of them do in the same way. HostPlatform chooses one of them once.
 //
 // A platform promises the store:
 //   P1  A byte lock is exclusive between open files, even between two StoreFiles of one process. The kernel releases it when its open file is closed,

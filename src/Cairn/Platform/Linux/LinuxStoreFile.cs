@@ -6,7 +6,7 @@ namespace Cairn.Platform.Linux;
 /// A file with its descriptor. Locks belong to the open file description (F_OFD_SETLK). So two StoreFiles of one process exclude each other. When one is
 /// closed, the locks of the other stay, unlike with POSIX locks.
 /// </summary>
-internal sealed unsafe class LinuxStoreFile : StoreFile
+internal sealed unsafe class LinuxStoreFile : SystemFile
 {
     // A signal makes some file systems undo a step. The steps are small, so that signals cannot prevent all progress.
     private const long AllocationStepBytes = 64L << 20;
@@ -14,13 +14,9 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
     private readonly SafeFileHandle _handle;
     private readonly LinuxNative.FileStatus _statusAtOpening;
-    private readonly List<LinuxMappedRegion> _regions = [];
     private string _path;
 
-    // Set while the file has a temporary name that no process must open. TryPublish clears it.
-    private string? _temporaryName;
     private bool _isPublished;
-    private bool _isDisposed;
 
     /// <summary>Creates the object for an open descriptor.</summary>
     /// <param name="handle">The descriptor. This object owns it from now on.</param>
@@ -32,7 +28,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         _handle = handle;
         _path = path;
         _isPublished = isPublished;
-        _temporaryName = temporaryName;
+        TemporaryName = temporaryName;
         try
         {
             _statusAtOpening = Status();
@@ -78,7 +74,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         }
         else
         {
-            error = _temporaryName is null ? LinkTo(path) : RenameTo(path);
+            error = TemporaryName is null ? LinkTo(path) : RenameTo(path);
         }
 
         if (error == LinuxErrors.Exists && !replace)
@@ -97,7 +93,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         }
 
         _path = path;
-        _temporaryName = null;
+        TemporaryName = null;
         _isPublished = true;
         UnlockByte(CreatorLockByte);
         return true;
@@ -222,21 +218,13 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     public override MappedRegion MapCopy(long length) =>
         Map(length, LinuxNative.ProtectRead | LinuxNative.ProtectWrite, LinuxNative.MapPrivate | LinuxNative.MapNoReserve);
 
-    private LinuxMappedRegion Map(long length, int protection, int kind)
+    private MappedRegion Map(long length, int protection, int kind)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
-        lock (_regions)
-        {
-            ObjectDisposedException.ThrowIf(_isDisposed, this);
-            LinuxMappedRegion region = LinuxMappedRegion.Map(_handle, _path, length, protection, kind);
-            _regions.Add(region);
-            return region;
-        }
+        return Add(() => LinuxMappedRegion.Map(_handle, _path, length, protection, kind));
     }
 
     // ---- The locks ------------------------------------------------------------------------------------------------
-
-    public override bool TryLockByte(long offset) => TryLockRange(offset, 1);
 
     public override bool TryLockRange(long offset, long length)
     {
@@ -252,8 +240,6 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
             _ => throw LinuxErrors.Failed($"The store '{_path}' could not be locked", error),
         };
     }
-
-    public override void UnlockByte(long offset) => UnlockRange(offset, 1);
 
     public override void UnlockRange(long offset, long length)
     {
@@ -343,36 +329,11 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
         }
     }
 
-    public override void CloseKeepingMappings()
+    protected override void Close(string? abandoned)
     {
-        lock (_regions)
+        if (abandoned is not null)
         {
-            _isDisposed = true;
-            _regions.Clear();
-        }
-
-        _handle.Dispose();
-    }
-
-    public override void Dispose()
-    {
-        lock (_regions)
-        {
-            if (_isDisposed)
-            {
-                return;
-            }
-
-            _isDisposed = true;
-            foreach (LinuxMappedRegion region in _regions)
-            {
-                region.Dispose(); // Before the close: a mapping would keep the locks alive (P1).
-            }
-        }
-
-        if (_temporaryName is { } name && IsStillAt(name))
-        {
-            _ = LinuxNative.Unlink(name);
+            _ = LinuxNative.Unlink(abandoned);
         }
 
         _handle.Dispose();
@@ -436,7 +397,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
     private int RenameTo(string path)
     {
-        int error = LinuxNative.RenameWithoutReplacing(_temporaryName!, path);
+        int error = LinuxNative.RenameWithoutReplacing(TemporaryName!, path);
         if (error is not (LinuxErrors.Invalid or LinuxErrors.NoSystemCall))
         {
             return error;
@@ -444,12 +405,12 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
 
         // The file system cannot rename without replacing, but a hard link never replaces.
         if (LinuxNative.Link(
-            LinuxNative.CurrentDirectory, _temporaryName!, LinuxNative.CurrentDirectory, path, flags: 0) != 0)
+            LinuxNative.CurrentDirectory, TemporaryName!, LinuxNative.CurrentDirectory, path, flags: 0) != 0)
         {
             return LinuxNative.LastError;
         }
 
-        _ = LinuxNative.Unlink(_temporaryName!); // If this fails, a second, hidden name stays. The file is complete.
+        _ = LinuxNative.Unlink(TemporaryName!); // If this fails, a second, hidden name stays. The file is complete.
         return 0;
     }
 
@@ -458,7 +419,7 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
     private int Replace(string path)
     {
         KeepPermissionsOf(path);
-        if (_temporaryName is null)
+        if (TemporaryName is null)
         {
             if (!TryLockByte(CreatorLockByte))
             {
@@ -480,10 +441,10 @@ internal sealed unsafe class LinuxStoreFile : StoreFile
                 return error;
             }
 
-            _temporaryName = temporary;
+            TemporaryName = temporary;
         }
 
-        return LinuxNative.Rename(_temporaryName, path) == 0 ? 0 : LinuxNative.LastError;
+        return LinuxNative.Rename(TemporaryName, path) == 0 ? 0 : LinuxNative.LastError;
     }
 
     // Reserves the space first, also past the end. Sets the length only when all of the space is reserved.

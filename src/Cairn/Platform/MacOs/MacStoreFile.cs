@@ -4,18 +4,13 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform.MacOs;
 
-internal sealed unsafe class MacStoreFile : StoreFile
+internal sealed unsafe class MacStoreFile : SystemFile
 {
     private const int ZeroStepBytes = 1 << 20;
 
     private readonly SafeFileHandle _handle;
     private readonly MacNative.FileStatus _statusAtOpening;
-    private readonly List<MacMappedRegion> _regions = [];
     private string _path;
-
-    // Set while the file has a temporary name that no process must open. TryPublish clears it.
-    private string? _temporaryName;
-    private bool _isDisposed;
 
     /// <summary>Creates the object for an open descriptor.</summary>
     /// <param name="handle">The descriptor. This object owns it from now on.</param>
@@ -25,7 +20,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
     {
         _handle = handle;
         _path = path;
-        _temporaryName = temporaryName;
+        TemporaryName = temporaryName;
         try
         {
             _statusAtOpening = Status();
@@ -54,7 +49,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
 
     public override bool TryPublish(string path, bool replace)
     {
-        if (_temporaryName is null)
+        if (TemporaryName is null)
         {
             throw new InvalidOperationException($"The file '{_path}' already has its name.");
         }
@@ -69,8 +64,8 @@ internal sealed unsafe class MacStoreFile : StoreFile
         }
 
         int error = replace
-            ? MacNative.Rename(_temporaryName, path) == 0 ? 0 : MacNative.LastError
-            : RenameWithoutReplacing(_temporaryName, path);
+            ? MacNative.Rename(TemporaryName, path) == 0 ? 0 : MacNative.LastError
+            : RenameWithoutReplacing(TemporaryName, path);
         if (error == MacErrors.Exists && !replace)
         {
             return false;
@@ -82,7 +77,7 @@ internal sealed unsafe class MacStoreFile : StoreFile
         }
 
         _path = path;
-        _temporaryName = null;
+        TemporaryName = null;
         UnlockByte(CreatorLockByte);
         return true;
     }
@@ -160,21 +155,13 @@ internal sealed unsafe class MacStoreFile : StoreFile
     public override MappedRegion MapCopy(long length) =>
         Map(length, MacNative.ProtectRead | MacNative.ProtectWrite, MacNative.MapPrivate | MacNative.MapNoReserve);
 
-    private MacMappedRegion Map(long length, int protection, int kind)
+    private MappedRegion Map(long length, int protection, int kind)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(length);
-        lock (_regions)
-        {
-            ObjectDisposedException.ThrowIf(_isDisposed, this);
-            MacMappedRegion region = MacMappedRegion.Map(_handle, _path, length, protection, kind);
-            _regions.Add(region);
-            return region;
-        }
+        return Add(() => MacMappedRegion.Map(_handle, _path, length, protection, kind));
     }
 
     // ---- The locks ------------------------------------------------------------------------------------------------
-
-    public override bool TryLockByte(long offset) => TryLockRange(offset, 1);
 
     public override bool TryLockRange(long offset, long length)
     {
@@ -190,8 +177,6 @@ internal sealed unsafe class MacStoreFile : StoreFile
             _ => throw MacErrors.Failed($"The store '{_path}' could not be locked", error),
         };
     }
-
-    public override void UnlockByte(long offset) => UnlockRange(offset, 1);
 
     public override void UnlockRange(long offset, long length)
     {
@@ -271,36 +256,11 @@ internal sealed unsafe class MacStoreFile : StoreFile
         }
     }
 
-    public override void CloseKeepingMappings()
+    protected override void Close(string? abandoned)
     {
-        lock (_regions)
+        if (abandoned is not null)
         {
-            _isDisposed = true;
-            _regions.Clear();
-        }
-
-        _handle.Dispose();
-    }
-
-    public override void Dispose()
-    {
-        lock (_regions)
-        {
-            if (_isDisposed)
-            {
-                return;
-            }
-
-            _isDisposed = true;
-            foreach (MacMappedRegion region in _regions)
-            {
-                region.Dispose();
-            }
-        }
-
-        if (_temporaryName is { } name && IsStillAt(name))
-        {
-            _ = MacNative.Unlink(name);
+            _ = MacNative.Unlink(abandoned);
         }
 
         _handle.Dispose();

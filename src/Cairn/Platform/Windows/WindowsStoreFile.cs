@@ -17,18 +17,13 @@ using Microsoft.Win32.SafeHandles;
 namespace Cairn.Platform.Windows;
 
 [SupportedOSPlatform("windows")]
-internal sealed unsafe class WindowsStoreFile : StoreFile
+internal sealed unsafe class WindowsStoreFile : SystemFile
 {
     private readonly SafeFileHandle _handle;
     private readonly FileStream? _stream;
     private readonly bool _isWritable;
-    private readonly List<WindowsMappedRegion> _regions = [];
     private readonly HeldRanges _held = new();
     private string _path;
-
-    // Set while the file has a temporary name that no process must open. TryPublish clears it.
-    private string? _temporaryName;
-    private bool _isDisposed;
 
     /// <summary>Creates the object for an open handle.</summary>
     /// <param name="handle">The handle. This object owns it from now on.</param>
@@ -58,7 +53,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         : this(stream.SafeFileHandle, path, isWritable: true)
     {
         _stream = stream;
-        _temporaryName = temporaryName;
+        TemporaryName = temporaryName;
     }
 
     public override string Path => _path;
@@ -77,7 +72,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     public override bool TryPublish(string path, bool replace)
     {
-        if (_temporaryName is null)
+        if (TemporaryName is null)
         {
             throw new InvalidOperationException($"The file '{_path}' already has its name.");
         }
@@ -111,7 +106,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         }
 
         _path = path;
-        _temporaryName = null;
+        TemporaryName = null;
         UnlockByte(CreatorLockByte);
         return true;
     }
@@ -120,7 +115,7 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
     {
         try
         {
-            if (_temporaryName is { } name && File.Exists(path))
+            if (TemporaryName is { } name && File.Exists(path))
             {
                 var kept = new FileSecurity();
                 kept.SetSecurityDescriptorBinaryForm(
@@ -194,8 +189,6 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
 
     // ---- The locks ------------------------------------------------------------------------------------------------
 
-    public override bool TryLockByte(long offset) => TryLockRange(offset, 1);
-
     public override bool TryLockRange(long offset, long length)
     {
         HeldRange range = HeldRange.Of(offset, length);
@@ -228,8 +221,6 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
             return true;
         }
     }
-
-    public override void UnlockByte(long offset) => UnlockRange(offset, 1);
 
     public override void UnlockRange(long offset, long length)
     {
@@ -311,35 +302,10 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
     }
 
     // The locks end with the handle.
-    public override void CloseKeepingMappings()
+    protected override void Close(string? abandoned)
     {
-        lock (_regions)
-        {
-            _isDisposed = true;
-            _regions.Clear();
-        }
-
-        CloseHandle();
-    }
-
-    public override void Dispose()
-    {
-        lock (_regions)
-        {
-            if (_isDisposed)
-            {
-                return;
-            }
-
-            _isDisposed = true;
-            foreach (WindowsMappedRegion region in _regions)
-            {
-                region.Dispose(); // Before the name is removed: Windows does not delete a mapped file.
-            }
-        }
-
-        string? abandoned = _temporaryName is { } name && IsStillAt(name) ? name : null;
-        CloseHandle();
+        _stream?.Dispose();
+        _handle.Dispose();
         if (abandoned is not null)
         {
             WindowsPlatform.TryDelete(abandoned);
@@ -370,16 +336,8 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
             : null;
     }
 
-    private WindowsMappedRegion Add(long length, uint protection, uint access)
-    {
-        lock (_regions)
-        {
-            ObjectDisposedException.ThrowIf(_isDisposed, this);
-            WindowsMappedRegion region = WindowsMappedRegion.Map(_handle, _path, length, protection, access);
-            _regions.Add(region);
-            return region;
-        }
-    }
+    private MappedRegion Add(long length, uint protection, uint access) =>
+        Add(() => WindowsMappedRegion.Map(_handle, Path, length, protection, access));
 
     // With POSIX semantics the name changes in one step, even if other processes have the old file open. A file system without these semantics (before
     // Windows 10 1607; not NTFS) can do it only if no process has the old file open.
@@ -429,11 +387,5 @@ internal sealed unsafe class WindowsStoreFile : StoreFile
         {
             throw WindowsErrors.Failed($"A lock of the store '{_path}' could not be released", WindowsNative.LastError);
         }
-    }
-
-    private void CloseHandle()
-    {
-        _stream?.Dispose();
-        _handle.Dispose();
     }
 }

@@ -145,7 +145,7 @@ public sealed class GrowthTests : StoreTest
             }
         })));
 
-        // A thread that does not get the gate at once evicts instead.
+        // A thread that does not get the gate at once evicts instead. So the number depends on the scheduler, and at least the smallest file is full.
         int found = 0;
         for (int thread = 0; thread < 4; thread++)
         {
@@ -159,7 +159,8 @@ public sealed class GrowthTests : StoreTest
             }
         }
 
-        Assert.InRange(found, 4000, 4800);
+        Assert.InRange(found, Least / 4000, 4800);
+        Assert.True(stores[0].GetStatistics().FileBytes > Least);
         StoreAudit.Check(stores[0]);
     }
 }

@@ -1,6 +1,8 @@
+using Cairn.Caching.Policies;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Primitives;
 
 namespace Cairn.Caching.Tests.Hybrid;
 
@@ -75,6 +77,31 @@ public sealed class OptionsTests
 
         Assert.Equal("value", (await cache.GetAsync<string>("key")).Value);
         Assert.Equal("value", (await caches.Add().GetAsync<string>("key")).Value);
+    }
+
+    [Fact]
+    public void Every_option_of_an_entry_applies_if_it_is_in_a_call_or_in_the_defaults()
+    {
+        Assert.All(typeof(CairnEntryOptions).GetProperties(), property =>
+        {
+            object value = (Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType) switch
+            {
+                var type when type == typeof(TimeSpan) => TimeSpan.FromSeconds(7),
+                var type when type == typeof(double) => 0.5,
+                var type when type == typeof(long) => 7L,
+                var type when type == typeof(bool) => true,
+                var type when type == typeof(HybridCacheEntryFlags) => HybridCacheEntryFlags.DisableCompression,
+                var type when type == typeof(IReadOnlyList<string>) => new[] { "topic" },
+                _ => new[] { new CancellationChangeToken(CancellationToken.None) },
+            };
+            var options = new CairnEntryOptions();
+            property.SetValue(options, value);
+
+            EntryPolicy ofCall = EntryPolicy.Of(new CairnEntryOptions()).With(options);
+            EntryPolicy ofDefaults = EntryPolicy.Of(options).With(new CairnEntryOptions());
+
+            Assert.Equal((value, value), (property.GetValue(ofCall.Options), property.GetValue(ofDefaults.Options)));
+        });
     }
 
     [Fact]

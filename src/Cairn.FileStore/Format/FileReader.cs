@@ -333,7 +333,8 @@ internal ref struct FileReader
                 reader._position++;
             }
 
-            if (!long.TryParse(reader._text[start..reader._position], NumberStyles.None, CultureInfo.InvariantCulture, out long ticks))
+            ReadOnlySpan<byte> digits = reader._text[start..reader._position];
+            if (!long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out long ticks) || (digits[0] == (byte)'0' && digits.Length > 1))
             {
                 return reader.Fail(start, "a number of ticks was expected");
             }
@@ -738,7 +739,8 @@ internal ref struct FileReader
             return Fail(_text.Length, "the string does not end");
         }
 
-        if (!ushort.TryParse(digits[..4], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ushort code))
+        // The framework ignores zero bytes at the end of a number.
+        if (digits[3] == 0 || !ushort.TryParse(digits[..4], NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ushort code))
         {
             return Fail(position, "\\u is followed by four hexadecimal digits");
         }

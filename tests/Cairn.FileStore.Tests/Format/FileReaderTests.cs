@@ -17,7 +17,7 @@ public class FileReaderTests
     [InlineData("{\"format\":\"cairn.filestore/3\",\"entries\":[]}", 1, 10, "this version reads \"cairn.filestore/1\" and \"cairn.filestore/2\"")]
     [InlineData(Before + "[]\n]}", 2, 2, "a string was expected")]
     [InlineData(Before + "[\"a\"]\n]}", 2, 5, "a comma and the value of the entry")]
-    [InlineData(Before + "[\"a\",]\n]}", 2, 6, "a value was expected")]
+    [InlineData(Before + "[\"a\",]\n]}", 2, 6, "is not JSON")]
     [InlineData(Before + "[\"a\",\"1\",\"soon\"]\n]}", 2, 10, "not a time")]
     [InlineData(Before + "[\"a\",\"1\",\"2030-01-01\",1]\n]}", 2, 22, "the bracket that closes the entry")]
     [InlineData(Before + "[\"a\",\"1\"},\n]}", 2, 9, "the bracket that closes the entry")]
@@ -31,6 +31,7 @@ public class FileReaderTests
     [InlineData(Before + "{\"key\":\"a\",\"value\":01}\n]}", 2, 20, "is not JSON")]
     [InlineData(Before + "{\"key\":\"a\",\"value\":\"two\nlines\"}\n]}", 2, 24, "does not end in its line")]
     [InlineData(Before + "{\"key\":\"a\",\"value\":\"\\x\"}\n]}", 2, 21, "no such escape")]
+    [InlineData(Before + "{\"key\":\"a\",\"value\":\"\\u123\0\"}\n]}", 2, 21, "four hexadecimal digits")]
     [InlineData(Before + "{\"key\":\"a\",\"value\":\"1\"},\n]}", 3, 1, "an entry was expected")]
     [InlineData(Before + "{\"key\":\"a\",\"value\":\"1\"}\n]} x", 3, 4, "nothing may follow")]
     public void Mistake_is_named_with_its_line_and_column(string text, int line, int column, string problem)

@@ -47,12 +47,13 @@ internal sealed class WatchSession(MemcachedSessions sessions, ClientConnection 
         sessions.NoteClosed(connection, reason);
     }
 
-    /// <summary>Tells the client that lines were dropped, although none follows yet.</summary>
+    /// <summary>Tells the client that lines were dropped, although none follows yet. While lines wait, the number goes before the next one, because a
+    /// full output after this would drop that line, and two numbers would follow each other.</summary>
     public override void OnDrained()
     {
         lock (_lock)
         {
-            if (_skipped != 0)
+            if (_skipped != 0 && _waiting.WrittenCount == 0)
             {
                 WriteSkipped();
                 Flush();

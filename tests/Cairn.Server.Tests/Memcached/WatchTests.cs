@@ -99,6 +99,35 @@ public sealed partial class WatchTests
     }
 
     [Fact]
+    public async Task Line_follows_each_count_of_dropped_lines_while_the_watcher_reads_less_than_there_is()
+    {
+        await using StoreServer server = await StoreServer.StartAsync(memcached: new MemcachedOptions { WatcherBytes = 4 << 10 });
+        using TestClient watcher = Watch(server, "watch", receiveBufferBytes: 4 << 10);
+        using TestClient client = server.Connect(WireProtocol.Memcached);
+        string gets = string.Concat(Enumerable.Range(0, 100).Select(i => $"mg key{i}{new string('k', 200)} q\r\n"));
+        var lines = new List<string>();
+        int skips = 0;
+        for (int round = 0; round < 2_000 && skips < 20; round++)
+        {
+            client.Send(gets + "mn\r\n");
+            Assert.Equal("MN", Line(client));
+            for (int i = 0; i < 5; i++)
+            {
+                lines.Add(Line(watcher));
+                skips += lines[^1].StartsWith("skipped=", StringComparison.Ordinal) ? 1 : 0;
+            }
+        }
+
+        Assert.Equal(20, skips);
+        for (int i = 1; i < lines.Count; i++)
+        {
+            Assert.False(
+                lines[i - 1].StartsWith("skipped=", StringComparison.Ordinal) && lines[i].StartsWith("skipped=", StringComparison.Ordinal),
+                $"{lines[i - 1]} and {lines[i]} have no line between them.");
+        }
+    }
+
+    [Fact]
     public async Task Watchers_are_counted_and_limited()
     {
         await using StoreServer server = await StoreServer.StartAsync();

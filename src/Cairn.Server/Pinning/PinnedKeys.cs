@@ -14,10 +14,13 @@ internal sealed unsafe class PinnedKeys
     /// <summary>The name of the kept collection.</summary>
     public const string CollectionName = "pinned";
 
-    /// <summary>The maximum number of prefixes, each of which is compared with every key.</summary>
+    /// <summary>The maximum number of prefixes. A key is compared with each prefix that has its first byte.</summary>
     public const int MaxPrefixes = 64;
 
     private readonly byte[][] _prefixes;
+
+    // By the first byte of a key: whether a prefix begins with it. Most keys are compared with no prefix.
+    private readonly bool[] _begins = new bool[256];
     private readonly CairnCollection? _collection;
     private readonly uint _number;
 
@@ -26,6 +29,10 @@ internal sealed unsafe class PinnedKeys
         _prefixes = prefixes;
         _collection = collection;
         _number = collection?.Number ?? 0;
+        foreach (byte[] prefix in prefixes)
+        {
+            _begins[prefix[0]] = true;
+        }
     }
 
     /// <summary>Gets the value for a server that pins no keys.</summary>
@@ -69,7 +76,7 @@ internal sealed unsafe class PinnedKeys
 
     /// <summary>Returns the number of the collection of a key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public uint CollectionOf(byte* key, int length) => IsEmpty ? 0 : Find(new ReadOnlySpan<byte>(key, length));
+    public uint CollectionOf(byte* key, int length) => IsEmpty || length == 0 || !_begins[*key] ? 0 : Find(new ReadOnlySpan<byte>(key, length));
 
     /// <summary>Returns where a key is in the index.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -37,7 +37,7 @@
 #include <liburing.h>
 #endif
 
-enum protocol { TEXT, META, RESP };
+enum protocol { TEXT, META, BINARY, RESP };
 
 // The most requests that are written beforehand, and their bytes. A batch can begin at any of them.
 enum { MOST_POOL_REQUESTS = 128 * 1024, MOST_POOL_BYTES = 256 * 1024 * 1024 };
@@ -118,17 +118,38 @@ static uint64_t next_random(void)
 
 // --- Requests and replies ---
 
+// The header of a message of memcached's binary protocol, whose numbers are big-endian.
+static int write_binary_header(char *to, int magic, int opcode, int key_bytes, int extras_bytes, int body_bytes)
+{
+    memset(to, 0, 24);
+    to[0] = (char)magic;
+    to[1] = (char)opcode;
+    to[3] = (char)key_bytes;
+    to[4] = (char)extras_bytes;
+    for (int i = 0; i < 4; i++)
+        to[8 + i] = (char)(body_bytes >> (24 - 8 * i));
+    return 24;
+}
+
 static int write_get(char *to, unsigned key)
 {
     switch (options.protocol) {
     case RESP: return sprintf(to, "*2\r\n$3\r\nGET\r\n$12\r\nkey:%08u\r\n", key);
     case META: return sprintf(to, "mg key:%08u v\r\n", key);
+    case BINARY: return write_binary_header(to, 0x80, 0, 12, 0, 12) + sprintf(to + 24, "key:%08u", key);
     default: return sprintf(to, "get key:%08u\r\n", key);
     }
 }
 
 static int write_set(char *to, unsigned key)
 {
+    if (options.protocol == BINARY) {
+        write_binary_header(to, 0x80, 1, 12, 8, 20 + options.value_bytes);
+        memset(to + 24, 0, 8);
+        sprintf(to + 32, "key:%08u", key);
+        memcpy(to + 44, value, options.value_bytes);
+        return 44 + options.value_bytes;
+    }
     int length = options.protocol == RESP
         ? sprintf(to, "*3\r\n$3\r\nSET\r\n$12\r\nkey:%08u\r\n$%d\r\n", key, options.value_bytes)
         : sprintf(to, "set key:%08u 0 0 %d\r\n", key, options.value_bytes);
@@ -143,21 +164,29 @@ static int write_value_line(char *to, unsigned key)
     switch (options.protocol) {
     case RESP: return sprintf(to, "$%d\r\n", options.value_bytes);
     case META: return sprintf(to, "VA %d\r\n", options.value_bytes);
+    case BINARY:
+        write_binary_header(to, 0x81, 0, 0, 4, 4 + options.value_bytes);
+        memset(to + 24, 0, 4);
+        return 28;
     default: return sprintf(to, "VALUE key:%08u 0 %d\r\n", key, options.value_bytes);
     }
 }
 
 static int write_get_reply(char *to, unsigned key)
 {
+    if (options.is_miss && options.protocol == BINARY)
+        return write_binary_header(to, 0x81, 0, 0, 0, 9) + sprintf(to + 24, "Not found");
     if (options.is_miss)
         return sprintf(to, options.protocol == RESP ? "$-1\r\n" : options.protocol == META ? "EN\r\n" : "END\r\n");
     int length = write_value_line(to, key);
     memcpy(to + length, value, options.value_bytes);
     length += options.value_bytes;
+    if (options.protocol == BINARY)
+        return length;
     return length + sprintf(to + length, options.protocol == TEXT ? "\r\nEND\r\n" : "\r\n");
 }
 
-static int set_reply_bytes(void) { return options.protocol == RESP ? 5 : 8; } // +OK, STORED
+static int set_reply_bytes(void) { return options.protocol == RESP ? 5 : options.protocol == BINARY ? 24 : 8; } // +OK, a header, STORED
 
 static void write_pool(void)
 {
@@ -271,7 +300,8 @@ static void note_received(struct connection *connection, const char *bytes, uint
 {
     if (connection->is_first) {
         connection->is_first = 0;
-        int is_answer = options.protocol == RESP ? *bytes == '$' || *bytes == '+'
+        int is_answer = options.protocol == BINARY ? *bytes == (char)0x81 && (count < 8 || bytes[7] == options.is_miss)
+            : options.protocol == RESP ? *bytes == '$' || *bytes == '+'
             : options.is_miss ? *bytes == 'E' : options.protocol == META ? *bytes == 'V' : *bytes == 'V' || *bytes == 'S';
         failures += !is_answer;
     }
@@ -515,6 +545,8 @@ static void load_keys(void)
         int length = write_get_reply(expected, key);
         send_all(descriptor, requests, write_get(requests, key));
         receive_all(descriptor, replies, length);
+        if (options.protocol == BINARY)
+            memset(replies + 16, 0, 8); // The version.
         if (memcmp(replies, expected, length) != 0)
             fail("key %u has another value: %.*s", key, length, replies);
     }
@@ -547,16 +579,16 @@ static void schedule(int policy)
 
 static void usage(void)
 {
-    fputs("usage: loadgen (-p PORT | -U PATH) [-R | -M] [-G] [-m] [-L] [-c CONNECTIONS] [-P DEPTH] [-s SET_PERCENT] [-k KEYS]\n"
+    fputs("usage: loadgen (-p PORT | -U PATH) [-R | -M | -B] [-G] [-m] [-L] [-c CONNECTIONS] [-P DEPTH] [-s SET_PERCENT] [-k KEYS]\n"
           "               [-v VALUE_BYTES] [-d SECONDS] [-w WARM_SECONDS] [-S SERVER_PID] [-F] [-E]\n"
-          "  -R RESP  -M meta gets  -G one get of DEPTH keys  -m gets of missing keys  -L set every key and end  -F real-time priority  -E epoll\n", stderr);
+          "  -R RESP  -M meta gets  -B binary protocol  -G one get of DEPTH keys  -m gets of missing keys  -L set every key and end  -F real-time priority  -E epoll\n", stderr);
     exit(2);
 }
 
 int main(int count, char **arguments)
 {
     int is_load = 0, is_epoll = 0;
-    for (int option; (option = getopt(count, arguments, "p:U:c:P:s:k:v:d:w:S:RMGmLFE")) != -1;) {
+    for (int option; (option = getopt(count, arguments, "p:U:c:P:s:k:v:d:w:S:RMBGmLFE")) != -1;) {
         switch (option) {
         case 'p': options.port = atoi(optarg); break;
         case 'U': options.unix_path = optarg; break;
@@ -570,6 +602,7 @@ int main(int count, char **arguments)
         case 'S': options.server = atoi(optarg); break;
         case 'R': options.protocol = RESP; break;
         case 'M': options.protocol = META; break;
+        case 'B': options.protocol = BINARY; break;
         case 'G': options.is_multiget = 1; break;
         case 'm': options.is_miss = 1; break;
         case 'L': is_load = 1; break;

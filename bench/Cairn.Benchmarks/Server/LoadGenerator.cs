@@ -74,6 +74,11 @@ internal sealed class LoadGenerator
             arguments.Add("-M");
         }
 
+        if (workload.IsBinary)
+        {
+            arguments.Add("-B");
+        }
+
         if (isRealTime)
         {
             arguments.Add("-F");

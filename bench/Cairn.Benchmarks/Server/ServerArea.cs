@@ -27,6 +27,9 @@ internal sealed class ServerArea : IArea
         (new Workload("get, pipeline 100", 50, 100), new WorkloadGoals(1.3) { Fallback = 1 }),
         (new Workload("multiget of 100", 50, 100) { IsMultiget = true }, new WorkloadGoals(2.5) { Fallback = 1 }),
         (new Workload("meta get, pipeline 16", 50, 16) { IsMeta = true }, new WorkloadGoals(1.6) { Fallback = 1 }),
+        (new Workload("binary get, 50 connections", 50, 1) { IsBinary = true }, new WorkloadGoals(1)),
+        (new Workload("binary get, pipeline 16", 50, 16) { IsBinary = true }, new WorkloadGoals(1.6)),
+        (new Workload("binary 90/10 get/set, pipeline 16", 50, 16) { IsBinary = true, SetPercent = 10 }, new WorkloadGoals(1.6)),
         (new Workload("get, Unix socket", 50, 1) { IsUnix = true }, new WorkloadGoals(1)),
     ];
 
@@ -93,10 +96,15 @@ internal sealed class ServerArea : IArea
             {
                 var contenders = peers
                     .Where(peer => (peer.Program.Protocol == protocol || peer.Kind == PeerKind.ReadyToRun)
-                        && !(workload.IsUnix && peer.Program is GarnetProgram or CommandProgram) && (peer.Kind != PeerKind.Echo || goals.Echo is not null))
+                        && !(workload.IsUnix && peer.Program is GarnetProgram or CommandProgram) && !(workload.IsBinary && peer.Kind == PeerKind.Other) && (peer.Kind != PeerKind.Echo || goals.Echo is not null))
                     .Select(peer => (peer.Kind, Contender: group.MakePeer(() => Contend(peer.Program, protocol))))
                     .Where(peer => peer.Contender is not null)
                     .ToList();
+                if (workload.IsBinary)
+                {
+                    contenders.Add((PeerKind.Text, Contend(ring with { Name = "Cairn (text protocol)" }, protocol, workload with { IsBinary = false })));
+                }
+
                 var subject = group.Enter(Contend(ring, protocol));
                 foreach (var (_, contender) in contenders)
                 {
@@ -106,7 +114,7 @@ internal sealed class ServerArea : IArea
                 foreach (var (kind, contender) in contenders)
                 {
                     group.Compare(workload.Name, subject, contender, kind.GoalOf(goals), Quantity.CpuThroughput);
-                    var latency = kind is PeerKind.ReadyToRun or PeerKind.Echo ? null : Goal.AtMost(1);
+                    var latency = kind is PeerKind.ReadyToRun or PeerKind.Echo or PeerKind.Text ? null : Goal.AtMost(1);
                     group.Compare(workload.Name + ", p50", subject, contender, latency, Quantity.MedianLatency);
                     group.Compare(workload.Name + ", p99", subject, contender, latency, Quantity.TailLatency);
                 }
@@ -122,11 +130,12 @@ internal sealed class ServerArea : IArea
                 }
             }
 
-            ServerContender Contend(ServerProgram program, WireProtocol protocol)
+            ServerContender Contend(ServerProgram program, WireProtocol protocol, Workload? other = null)
             {
+                Workload load = other ?? workload;
                 run.Log.Progress($"{workload.Name}: starting {program.Name}");
-                _ = fleet.Get(program, protocol, workload); // Starts now, while the peer can still be left out.
-                return new ServerContender(fleet, program, protocol, workload, run.Settings.IsQuick ? QuickSeconds : FullSeconds);
+                _ = fleet.Get(program, protocol, load); // Starts now, while the peer can still be left out.
+                return new ServerContender(fleet, program, protocol, load, run.Settings.IsQuick ? QuickSeconds : FullSeconds);
             }
         });
     }
@@ -172,6 +181,9 @@ internal enum PeerKind
     /// <summary>A server on the same engine that executes nothing.</summary>
     Echo,
 
+    /// <summary>This server with the same requests in memcached's text protocol.</summary>
+    Text,
+
     /// <summary>This server, compiled ahead of time by ReadyToRun and again at run time. The subject is the native binary then.</summary>
     ReadyToRun,
 }
@@ -185,6 +197,7 @@ internal static class PeerKinds
         {
             PeerKind.Echo => goals.Echo,
             PeerKind.ReadyToRun => 0.97,
+            PeerKind.Text => 1,
             _ => goals.Peer,
         };
         return bound is { } least ? Goal.AtLeast(least) : null;

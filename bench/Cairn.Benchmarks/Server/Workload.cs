@@ -28,11 +28,14 @@ internal sealed record Workload(string Name, int Connections, int Depth)
     /// <summary>Gets whether clients use memcached's meta commands.</summary>
     public bool IsMeta { get; init; }
 
+    /// <summary>Gets whether clients use memcached's binary protocol.</summary>
+    public bool IsBinary { get; init; }
+
     /// <summary>Gets whether clients connect over a Unix socket instead of TCP.</summary>
     public bool IsUnix { get; init; }
 
     /// <summary>Returns whether the workload exists in that protocol.</summary>
-    public bool Speaks(WireProtocol protocol) => protocol == WireProtocol.Memcached || !(IsMultiget || IsMeta);
+    public bool Speaks(WireProtocol protocol) => protocol == WireProtocol.Memcached || !(IsMultiget || IsMeta || IsBinary);
 }
 
 /// <summary>The required operations per second of processor time, as a multiple of those of each peer.</summary>

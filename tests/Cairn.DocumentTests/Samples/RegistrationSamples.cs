@@ -153,6 +153,20 @@ public sealed class RegistrationSamples : SampleTest
     }
 
     [Fact]
+    public void Redis_with_values_that_other_programs_read()
+    {
+        builder.Services.AddCairnRedis(o =>
+        {
+            o.Configuration = "redis.internal:6379";
+            o.InstanceName = "bookshop:";
+            o.PlainValues = true;
+        });
+        builder.Services.AddCairnHybridCache();
+
+        Assert.True(Has<CairnRedisCache>());
+    }
+
+    [Fact]
     public void Memcached_of_the_package()
     {
         builder.Services.AddCairnMemcached("cache-1:11211", "cache-2:11211", "cache-3:11211");

@@ -32,7 +32,7 @@ internal static class HitRateCommand
             Description = "A trace of your own instead: one key a line, or a key and a size in bytes.",
             HelpName = "FILE",
         };
-        var quick = new Option<bool>("--quick") { Description = "End within a minute: without the largest traces, the store and the optimum." };
+        var quick = new Option<bool>("--quick") { Description = "End within a minute: without the store and the optimum." };
         var percents = new Option<double[]>("--percent")
         {
             Description = "Capacities, in percent of the trace's distinct keys. Default: three for each known trace; 1, 5 and 20 for another one.",
@@ -45,7 +45,12 @@ internal static class HitRateCommand
             HelpName = "DIR",
         };
 
-        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, own, quick, percents, curves };
+        var estimates = new Option<bool>("--estimates")
+        {
+            Description = "Compare the first level's estimates of its hit ratio with other capacities and policies with replays of them instead.",
+        };
+
+        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, own, quick, percents, curves, estimates };
         command.SetAction(parsed =>
         {
             var named = parsed.GetValue(traces) ?? [];
@@ -53,11 +58,15 @@ internal static class HitRateCommand
             var chosen = parsed.GetValue(own) is { } file
                 ? [TraceFile.ReadOwn(file)]
                 : TraceFile.Known
-                    .Where(known => named.Length == 0 ? !(isQuick && known.IsLarge) : named.Contains(known.Name, StringComparer.Ordinal))
+                    .Where(known => named.Length == 0 || named.Contains(known.Name, StringComparer.Ordinal))
                     .Select(known => known.ReadFrom(parsed.GetValue(folder)?.FullName ?? throw new InvalidOperationException("Name the folder of the traces with --traces.")));
             if (parsed.GetValue(curves) is { } target)
             {
                 Draw(chosen, target);
+            }
+            else if (parsed.GetValue(estimates))
+            {
+                EstimateTable.Print(chosen, parsed.GetValue(percents) ?? []);
             }
             else
             {

@@ -2,8 +2,8 @@ namespace Cairn.Caching;
 
 /// <summary>An estimate: the share of reads that the first level would have answered since the creation of the cache with another policy or capacity.</summary>
 /// <remarks>
-/// From shadow caches of a sample of the keys. The error is some hundredths, and more if a few keys have most of the requests. Estimates begin when the
-/// first level evicts for the first time; before, every policy and every larger capacity would have answered the same reads.
+/// From shadow caches of a sample of the keys. The error is some hundredths, and more if another policy would be best with the other capacity.
+/// Estimates begin when the first level evicts for the first time; before, every policy and every larger capacity would have answered the same reads.
 /// </remarks>
 public sealed class LocalHitEstimate
 {

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Cairn.Caching.Local;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.HitRate.Policies;
 
@@ -20,9 +21,14 @@ internal sealed class LocalCachePolicy : ICachePolicy
         _sizes = sizes;
     }
 
-    public LocalCachePolicy(int capacity, int distinctKeys, int seed = 1)
+    /// <summary>Creates a first level with a limit of entries only.</summary>
+    /// <param name="capacity">The limit.</param>
+    /// <param name="distinctKeys">The number of keys of the trace.</param>
+    /// <param name="seed">The seed of the hashes.</param>
+    /// <param name="policy">The only eviction policy; null for the best one at any time.</param>
+    public LocalCachePolicy(int capacity, int distinctKeys, int seed = 1, QueuePolicy? policy = null)
     {
-        _cache = new LocalCache(capacity, long.MaxValue);
+        _cache = new LocalCache(capacity, long.MaxValue, policy: policy);
         _keys = new string[distinctKeys];
         _hashes = new ulong[distinctKeys];
         var random = new Random(seed);
@@ -35,6 +41,9 @@ internal sealed class LocalCachePolicy : ICachePolicy
 
     /// <summary>Gets the number of entries that the cache holds now.</summary>
     public long Entries => _cache.GetStatistics().Entries;
+
+    /// <summary>Gets the hits that the cache estimates it would have had more, as <see cref="DuelStatistics.Gained"/>.</summary>
+    public IReadOnlyList<double> Gained => _cache.GetPolicyStatistics().Gained;
 
     public bool Request(int key)
     {

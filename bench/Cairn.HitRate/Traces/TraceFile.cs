@@ -21,12 +21,9 @@ internal sealed record TraceFile(string Name, TraceFormat Format, IReadOnlyList<
         new("gli", TraceFormat.Lines, [500, 1000]),
         new("stress", TraceFormat.BigEndianKeys, [512, 1024, 4573]),
         new("orm-night", TraceFormat.BigEndianShortKeys, [432, 4323, 12_969]),
-        new("P3", TraceFormat.BlockRanges, [762, 38_127, 114_381]) { IsLarge = true },
-        new("P6", TraceFormat.BlockRanges, [3868, 38_688, 116_065]) { IsLarge = true },
+        new("P3", TraceFormat.BlockRanges, [762, 38_127, 114_381]),
+        new("P6", TraceFormat.BlockRanges, [3868, 38_688, 116_065]),
     ];
-
-    /// <summary>Gets whether a quick run leaves the trace out.</summary>
-    public bool IsLarge { get; init; }
 
     /// <summary>Reads a trace in the format <see cref="TraceFormat.Lines"/>, compressed if its name ends with .xz.</summary>
     /// <exception cref="InvalidDataException">The file is empty or has another format.</exception>

@@ -2,8 +2,9 @@ using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Local;
 
-// The first level: objects of this process by key, limited in entries and in bytes. A read takes no lock. It writes only the frequency of an
-// entry, at most three times for each entry. A write takes the lock of one shard; a large level is divided into shards by hash (LocalShard).
+// The first level: objects of this process by key, limited in entries and in bytes. A read waits for no lock. It writes only the frequency
+// of an entry, at most three times for each entry, and a record if the duel of policies samples the key. A write takes the lock of one shard; a large
+// level is divided into shards by hash (LocalShard).
 //
 //   I1  When a removal, a replacement or Clear returns, no Find that begins later returns the removed entry. Coherence relies on this.
 //   I2  When Set returns, neither limit is exceeded, except by entries that other threads are setting at that moment. Those threads evict
@@ -52,7 +53,7 @@ internal sealed class LocalCache
         }
     }
 
-    /// <summary>Finds the entry of a key and counts a use. Takes no lock, except after a miss while the table grows.</summary>
+    /// <summary>Finds the entry of a key and counts a use. Waits for no lock, except after a miss while the table grows.</summary>
     public LocalEntry? Find(ulong hash, ReadOnlySpan<char> key)
     {
         int shard = _placement.ShardOf(hash);

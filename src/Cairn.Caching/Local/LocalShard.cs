@@ -102,11 +102,21 @@ internal sealed class LocalShard
         return Volatile.Read(ref _leaving) != buckets && Volatile.Read(ref _tables[_index].Buckets) == buckets;
     }
 
-    /// <summary>Records a hit of a sampled key for the duel of policies. Takes no lock.</summary>
+    /// <summary>Records a hit of a sampled key for the duel of policies. Does not wait for the lock.</summary>
     public void RecordHit(ulong hash)
     {
         // A stale reference records into shadows that are no longer used.
-        _shadows?.RecordHit(hash);
+        if (_shadows is { } shadows && shadows.RecordHit(hash) && _lock.TryEnter())
+        {
+            try
+            {
+                shadows.Replay();
+            }
+            finally
+            {
+                _lock.Exit();
+            }
+        }
     }
 
     public LocalEntry? Find(ulong hash, ReadOnlySpan<char> key)

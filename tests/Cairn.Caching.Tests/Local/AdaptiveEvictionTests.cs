@@ -58,6 +58,40 @@ public class AdaptiveEvictionTests
         Assert.Equal(four, ratio + (gained[^1] / requests.Length), 0.03);
     }
 
+    // There are 225 sampled hits between two misses. When records for 64 of them were kept, the loop looked shorter to the shadows, and the estimate was 81 %.
+    [Fact]
+    public void A_loop_that_nearly_fits_looks_as_long_to_the_estimates_as_it_is()
+    {
+        const int Keys = 1011;
+        var cache = new LocalCache(900, long.MaxValue);
+        int[] requests = [.. Enumerable.Range(0, 300 * Keys).Select(i => i % Keys)];
+
+        double ratio = Replay(cache, requests);
+
+        double half = Replay(new LocalCache(450, long.MaxValue), requests);
+        Assert.Equal(half, ratio + (cache.GetPolicyStatistics().Gained[^3] / requests.Length), 0.05);
+    }
+
+    // With a quarter of the keys, the estimate depended on which ones these are.
+    [Fact]
+    public void Estimates_of_a_small_level_are_within_two_hundredths_with_any_keys()
+    {
+        const int Capacity = 30;
+        for (int seed = 0; seed < 8; seed++)
+        {
+            var random = new Random(seed);
+            int[] requests = [.. Enumerable.Range(0, 20_000).Select(_ => (seed * 10_000) + (int)(50 * Capacity * Math.Pow(random.NextDouble(), 4)))];
+            var cache = new LocalCache(Capacity, long.MaxValue);
+
+            double ratio = Replay(cache, requests);
+
+            double twice = Replay(new LocalCache(Capacity * 2, long.MaxValue), requests);
+            double four = Replay(new LocalCache(Capacity * 4, long.MaxValue), requests);
+            Assert.Equal(twice, ratio + (cache.GetPolicyStatistics().Gained[^2] / requests.Length), 0.02);
+            Assert.Equal(four, ratio + (cache.GetPolicyStatistics().Gained[^1] / requests.Length), 0.02);
+        }
+    }
+
     [Fact]
     public void A_level_that_never_evicts_samples_nothing()
     {

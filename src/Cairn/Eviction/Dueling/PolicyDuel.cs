@@ -15,8 +15,9 @@ namespace Cairn.Eviction.Dueling;
 internal sealed class PolicyDuel
 {
     private const int KeysPerCache = 256;
-    private const int EntriesPerSampledKey = 128;
+    private const int EntriesPerSampledKey = 256;
     private const int MostKeysPerCache = 1 << 15;
+    private const int KeysOfLargerCapacities = 1024;
     private const double Deviations = 2;
     private const int LeastLead = 4;
     private const double LeastLeadOfRequests = 0.001;
@@ -29,6 +30,7 @@ internal sealed class PolicyDuel
     private QueuePolicy _ruling;
     private uint _sampleBelow;
     private long _sampledEntries;
+    private long _sampledKeys;
     private double _requests;
     private long _requestsUntilHalved;
     private long _changes;
@@ -63,6 +65,7 @@ internal sealed class PolicyDuel
             {
                 long keys = Math.Clamp(entries / EntriesPerSampledKey, Math.Min(entries, KeysPerCache), MostKeysPerCache);
                 _sampledEntries = entries;
+                _sampledKeys = keys;
                 _sampleBelow = (uint)Math.Min(uint.MaxValue, (double)keys / entries * (1L << 32));
                 _requestsUntilHalved = keys * CapacitiesBetweenHalvings;
             }
@@ -73,6 +76,14 @@ internal sealed class PolicyDuel
 
     /// <summary>Returns whether the cache has so many more or fewer entries than when the sample was chosen that another one fits better.</summary>
     public bool HasOutgrown(long entries) => entries > _sampledEntries * 2 || entries < _sampledEntries / 2;
+
+    /// <summary>
+    /// The keys that a shadow of another capacity sees are those whose low 32 bits of the hash are below it. A larger capacity is simulated with all
+    /// sampled keys if these are few, otherwise with fewer of them, so that its shadow is not larger than the others.
+    /// </summary>
+    /// <param name="scale">The capacity as a multiple of the cache's capacity.</param>
+    public uint SampleBelowFor(double scale) =>
+        (uint)(_sampleBelow * Math.Min(1, Math.Max(_sampledKeys, KeysOfLargerCapacities) / (scale * _sampledKeys)));
 
     /// <summary>Counts the requests of a shard and chooses the policy (I1).</summary>
     public void Count(in ShadowTally tally, long now)

@@ -6,8 +6,8 @@ namespace Cairn.Eviction.Dueling;
 //   hit of a sampled key    --no lock--> recorded --+
 //   insert of a sampled key --lock-----> recorded --+--lock, some at once--> shadows --> PolicyDuel
 //
-// A hit that finds no room for its record is dropped: between two misses there were so many hits that the policy hardly matters. Two hits at the same
-// moment may overwrite each other's record.
+// A hit that fills the records shows them to the shadows, if no other thread holds the lock; otherwise further hits are dropped until one does. To drop
+// all hits between two misses would shorten loops for the shadows. Two hits at the same moment may overwrite each other's record.
 internal sealed class ShadowSet
 {
     private const int Records = 64;
@@ -32,9 +32,8 @@ internal sealed class ShadowSet
         int candidates = QueuePolicy.Candidates.Count;
         for (int i = 0; i < Shadows; i++)
         {
-            // A larger capacity is simulated by fewer keys, so that the shadow has the same size.
             double scale = i < candidates ? 1 : Scales[i - candidates];
-            _below[i] = (uint)(SampleBelow / Math.Max(1, scale));
+            _below[i] = i < candidates ? SampleBelow : duel.SampleBelowFor(scale);
 
             // Counted, not computed from the share of the sample: if chance has sampled more of the keys, the shadow has as much more room.
             uint below = _below[i];
@@ -61,7 +60,8 @@ internal sealed class ShadowSet
     public uint SampleBelow { get; }
 
     /// <summary>Records a hit of a sampled key. Takes no lock.</summary>
-    public void RecordHit(ulong hash)
+    /// <returns>True if there is no room for another record: <see cref="Replay()"/> is due.</returns>
+    public bool RecordHit(ulong hash)
     {
         // A stale count overwrites or repeats a record, which only makes the sample a little less exact.
         int recorded = _recorded;
@@ -70,7 +70,12 @@ internal sealed class ShadowSet
             _records[recorded] = hash | 1;
             _recorded = recorded + 1;
         }
+
+        return recorded >= Records - 1;
     }
+
+    /// <summary>Shows the recorded requests to the shadows. Call it under the lock.</summary>
+    public void Replay() => Replay(Math.Min(_recorded, Records));
 
     /// <summary>Records an insert, and shows the recorded requests to the shadows when there are some. Call it under the lock.</summary>
     public void RecordInsert(ulong hash, long now)
@@ -115,8 +120,6 @@ internal sealed class ShadowSet
     // The low bit of a record says whether the request was a hit, so it is no part of the key.
     private static uint KeyOf(ulong hash) => (uint)(((hash | 1) * 0x9E37_79B9_7F4A_7C15) >> 32);
 
-    private static double ShareOf(uint below) => below / (double)(1L << 32);
-
     private void Replay(int count)
     {
         int candidates = QueuePolicy.Candidates.Count;
@@ -132,31 +135,39 @@ internal sealed class ShadowSet
 
         Span<int> won = stackalloc int[candidates * candidates];
         Span<double> gained = stackalloc double[Shadows];
+        Span<byte> hits = stackalloc byte[Records];
         won.Clear();
-        gained.Clear();
-        for (int record = 0; record < count; record++)
-        {
-            ulong hash = _records[record];
-            int wasHit = (int)(hash & 1);
-            uint key = KeyOf(hash);
-            uint hits = 0;
-            for (int i = 0; i < Shadows; i++)
-            {
-                if ((uint)hash >= _below[i])
-                {
-                    continue;
-                }
+        hits.Clear();
 
-                int isHit = _shadows[i].Request(key) ? 1 : 0;
-                gained[i] += (isHit - wasHit) / ShareOf(_below[i]);
-                hits |= i < candidates ? (uint)isHit << i : 0;
+        // One shadow after the other, so that its memory stays in the processor's cache.
+        for (int i = 0; i < Shadows; i++)
+        {
+            ShadowCache shadow = _shadows[i];
+            uint below = _below[i];
+            int more = 0;
+            for (int record = 0; record < count; record++)
+            {
+                ulong hash = _records[record];
+                if ((uint)hash < below)
+                {
+                    int isHit = shadow.Request(KeyOf(hash)) ? 1 : 0;
+                    more += isHit - (int)(hash & 1);
+                    hits[record] |= (byte)(i < candidates ? isHit << i : 0);
+                }
             }
 
-            for (int winner = 0; hits != 0 && winner < candidates; winner++)
+            gained[i] = more * (double)(1L << 32) / below;
+        }
+
+        int all = (1 << candidates) - 1;
+        foreach (int hit in hits[..count])
+        {
+            // In most requests all candidates agree.
+            for (int winner = 0; hit != 0 && hit != all && winner < candidates; winner++)
             {
-                for (int loser = 0; (hits >> winner & 1) != 0 && loser < candidates; loser++)
+                for (int loser = 0; (hit >> winner & 1) != 0 && loser < candidates; loser++)
                 {
-                    won[(winner * candidates) + loser] += (int)(~hits >> loser & 1);
+                    won[(winner * candidates) + loser] += ~hit >> loser & 1;
                 }
             }
         }

@@ -1,0 +1,78 @@
+using System.Globalization;
+using Cairn.Eviction.Dueling;
+using Cairn.HitRate.Policies;
+using Cairn.HitRate.Traces;
+using Spectre.Console;
+
+namespace Cairn.HitRate;
+
+/// <summary>Compares the first level's estimates of its hit ratio with another capacity or policy with the hit ratio of a first level that has them.</summary>
+internal static class EstimateTable
+{
+    // The sampled keys depend on the hashes, so an estimate of one cache can be good by chance.
+    private const int Seeds = 3;
+    private const double GoalPoints = 2;
+
+    public static void Print(IEnumerable<Trace> traces, double[] percents)
+    {
+        var table = new Table().Border(TableBorder.Simple).AddColumn("trace");
+        string[] headings =
+            ["capacity", "hits", .. ShadowSet.Scales.Select(scale => $"x {Text(scale, "0.#")}: true / estimated"), .. ShadowSet.Scales.Select(scale => $"worst x {Text(scale, "0.#")}"), "worst policy"];
+        foreach (var heading in headings)
+        {
+            table.AddColumn(new TableColumn(heading).RightAligned());
+        }
+
+        var errors = new List<double>();
+        var ofPolicies = new List<double>();
+        foreach (var trace in traces)
+        {
+            foreach (var capacity in percents.Length > 0 ? percents.Select(trace.CapacityAt) : trace.Capacities)
+            {
+                var candidates = QueuePolicy.Candidates.Count;
+                double[] truth =
+                [
+                    .. QueuePolicy.Candidates.Select(policy => HitPercent(new LocalCachePolicy(capacity, trace.DistinctKeys, policy: policy), trace)),
+                    .. ShadowSet.Scales.Select(scale => HitPercent(new LocalCachePolicy(Math.Max(1, (int)(capacity * scale)), trace.DistinctKeys), trace)),
+                ];
+                var estimated = new double[truth.Length];
+                var worst = new double[truth.Length];
+                var hits = 0.0;
+                for (var seed = 1; seed <= Seeds; seed++)
+                {
+                    var level = new LocalCachePolicy(capacity, trace.DistinctKeys, seed);
+                    var percent = Replay.Run(level, trace).HitPercent;
+                    hits += percent / Seeds;
+                    for (var i = 0; i < truth.Length; i++)
+                    {
+                        var estimate = Math.Clamp(percent + (100 * level.Gained[i] / trace.Requests.Length), 0, 100);
+                        estimated[i] += estimate / Seeds;
+                        worst[i] = Math.Abs(estimate - truth[i]) > Math.Abs(worst[i]) ? estimate - truth[i] : worst[i];
+                    }
+                }
+
+                errors.AddRange(worst.Skip(candidates));
+                ofPolicies.AddRange(worst.Take(candidates));
+                table.AddRow(
+                    [
+                        trace.Name, Text(capacity, "#,0"), Text(hits),
+                        .. Enumerable.Range(candidates, ShadowSet.Scales.Count).Select(i => $"{Text(truth[i])} / {Text(estimated[i])}"),
+                        .. worst.Skip(candidates).Select(error => Text(error, "+0.00;-0.00")), Text(worst.Take(candidates).MaxBy(Math.Abs), "+0.00;-0.00"),
+                    ]);
+            }
+        }
+
+        AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, 200);
+        AnsiConsole.Write(table);
+        Summarize("other capacities", errors);
+        Summarize("other policies", ofPolicies);
+    }
+
+    private static void Summarize(string subject, List<double> errors) => AnsiConsole.WriteLine(string.Create(
+        CultureInfo.InvariantCulture,
+        $"{subject}, the worst of {Seeds} seeds of each row: {errors.Count(error => Math.Abs(error) <= GoalPoints)} of {errors.Count} within {GoalPoints} points, {errors.Average(Math.Abs):0.00} on average, {errors.MaxBy(Math.Abs):+0.00;-0.00} at worst"));
+
+    private static double HitPercent(LocalCachePolicy level, Trace trace) => Replay.Run(level, trace).HitPercent;
+
+    private static string Text(double number, string format = "0.00") => number.ToString(format, CultureInfo.InvariantCulture);
+}

@@ -1,5 +1,6 @@
 using System.CommandLine;
 using Cairn.Benchmarks;
+using Cairn.Benchmarks.Formats;
 using Cairn.Benchmarks.Hybrid;
 using Cairn.Benchmarks.Map;
 using Cairn.Benchmarks.ReadableFile;
@@ -37,6 +38,11 @@ if (args is [FileCrowdCases.ReadCommand, .. var readArguments])
 if (args is [InvalidationCase.Command, .. var hearArguments])
 {
     return InvalidationCase.Serve(hearArguments);
+}
+
+if (args is [FirstUseCase.Command, .. var firstUseArguments])
+{
+    return FirstUseCase.Serve(firstUseArguments);
 }
 
 if (args is [EchoServer.Command, .. var echoArguments])

@@ -17,14 +17,14 @@ internal sealed class CatalogueCodec : IDisposable
     private byte[] _plain = [];
     private int _plainBytes;
 
-    public CatalogueCodec(ValueFormat format)
+    public CatalogueCodec(ValueFormat format, bool usesReflection = false)
     {
         Format = format;
         _codecs = new Codecs(new CodecOptions
         {
             Formats = new Dictionary<Type, CairnFormat> { [typeof(Catalogue)] = CairnFormatOf(format) },
             Factories = [new CairnProtobufSerializerFactory()],
-            JsonResolvers = [CatalogueJson.Default],
+            JsonResolvers = usesReflection ? [] : [CatalogueJson.Default],
             MaximumPayloadBytes = int.MaxValue,
         });
         _codec = _codecs.Of<Catalogue>();

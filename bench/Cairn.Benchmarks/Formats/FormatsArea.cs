@@ -35,6 +35,7 @@ internal sealed class FormatsArea : IArea
         }
 
         CheckSizes(run);
+        FirstUseCase.Measure(run);
         TransportCase.Measure(run, ManyRecords, passes: run.Settings.IsQuick ? 2 : 5);
         TransportCase.Measure(run, FewRecords, passes: run.Settings.IsQuick ? 200 : 1_000);
     }

@@ -14,6 +14,7 @@ internal sealed class FileArea : IArea
         }
 
         FileWriteCases.Measure(run, scale);
+        FileWriteCases.MeasureAgainstWholeFile(run, scale);
         FileWriteCases.MeasureSight(run, scale);
         FileWriteCases.MeasureFirstRead(run, scale);
         FileCrowdCases.Measure(run);

@@ -14,6 +14,8 @@ internal static class FileWriteCases
     private const string Subject = "Cairn";
     private const string SightFile = "sight";
     private const string SightKey = "seen";
+    private const string WholeFileName = "whole JSON file";
+    private const int ManyEntries = 100;
     private const int FirstReadEntries = 10_000;
     private const double NsPerMs = 1e6;
 
@@ -37,6 +39,30 @@ internal static class FileWriteCases
             smallest ??= writes;
         }
     });
+
+    /// <summary>Compares SetAsync and SetMany with a file that each change writes as a whole. A peer's turn takes about as long in each size.</summary>
+    public static void MeasureAgainstWholeFile(AreaRun run, FileScale scale)
+    {
+        foreach (int entries in scale.Sizes)
+        {
+            string size = $"{FileScale.Spell(entries)} entries";
+            run.Measure($"file writes against a whole file, {size}", scale.Rounds, group =>
+            {
+                var cache = group.Own(new DistributedFileStoreCacheString(FileScale.Options(run.Settings.Folder, $"many{entries}")));
+                FileScale.Fill(cache, entries);
+                var whole = new WholeFile(Path.Combine(run.Settings.Folder, $"whole{entries}.json"), entries);
+                int peersWrites = Math.Max(5, scale.Writes / 100 * 100 / (100 + entries));
+                var one = group.Enter(new Changes($"{Subject}, SetAsync", entries, scale.Writes, 1, set => cache.SetAsync(set[0].Key, set[0].Value).GetAwaiter().GetResult()));
+                var oneOfWhole = group.Enter(new Changes(WholeFileName, entries, peersWrites, 1, set => whole.Set(set.ToArray())));
+                group.Compare($"SetAsync, {size}", one, oneOfWhole, Goal.AtMost(1));
+                group.Compare($"SetAsync, {size}", one, oneOfWhole, Goal.AtMost(1), Quantity.WallTime);
+                var many = group.Enter(new Changes($"{Subject}, SetMany", entries, scale.Writes / ManyEntries, ManyEntries, set => cache.SetMany(set)));
+                var manyOfWhole = group.Enter(new Changes(WholeFileName, entries, peersWrites, ManyEntries, set => whole.Set(set.ToArray())));
+                group.Compare($"SetMany of {ManyEntries}, {size}", many, manyOfWhole, Goal.AtMost(1));
+                group.Compare($"SetMany of {ManyEntries}, {size}", many, manyOfWhole, Goal.AtMost(1), Quantity.WallTime);
+            });
+        }
+    }
 
     /// <summary>Measures the median time from the return of a set to the first read in another process that returns the new value.</summary>
     public static void MeasureSight(AreaRun run, FileScale scale)
@@ -141,6 +167,31 @@ internal static class FileWriteCases
     }
 
     private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+
+    // Changes of existing keys, which are drawn at random.
+    private sealed class Changes(string name, int entries, int count, int entriesOfChange, Action<List<KeyValuePair<string, string>>> change)
+        : OperationContender(name, count)
+    {
+        private readonly KeyValuePair<string, string>[] _entries =
+            [.. Enumerable.Range(0, entries).Select(number => KeyValuePair.Create(FileScale.Key(number), FileScale.Value(number)))];
+
+        private readonly Random _random = new(1);
+
+        protected override void Run(int first, int count)
+        {
+            var set = new List<KeyValuePair<string, string>>(entriesOfChange);
+            for (int i = 0; i < count; i++)
+            {
+                set.Clear();
+                for (int entry = 0; entry < entriesOfChange; entry++)
+                {
+                    set.Add(_entries[_random.Next(_entries.Length)]);
+                }
+
+                change(set);
+            }
+        }
+    }
 
     private sealed class Writes(string name, DistributedFileStoreCacheString cache, int entries, int count) : OperationContender(name, count)
     {

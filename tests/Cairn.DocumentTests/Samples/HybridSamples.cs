@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Http.Json;
 using Cairn.Caching;
+using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.FileProviders;
 
@@ -28,6 +29,45 @@ public sealed class HybridSamples : SampleTest
         Assert.True(cache.TryGet<Token>("token", out _));
         await cache.RemoveByTagAsync($"tenant:{token.Tenant}");
         Assert.False(cache.TryGet<Token>("token", out _));
+    }
+
+    [Fact]
+    public async Task What_users_of_HybridCache_ask_for()
+    {
+        var database = new Shelf();
+        await cache.SetAsync("book:42", new Book(42, "Dune", 9.5m));
+
+        CacheResult<Book> known = await cache.GetAsync<Book>("book:42");
+        CacheResult<Book>[] several = await cache.GetManyAsync<Book>(["book:42", "book:43"]);
+
+        Book? book = await cache.GetOrCreateAsync<Book?>("book:44", async (context, token) =>
+        {
+            Book? found = await database.FindAsync(44, token);
+            if (found is null)
+            {
+                context.DoNotCache();
+                return null;
+            }
+
+            context.Options = context.Options with { Expiration = TimeSpan.FromHours(1) };
+            context.AddTag($"price:{found.Price}");
+            return found;
+        }, new CairnEntryOptions { SlidingExpiration = TimeSpan.FromMinutes(10), FailSafe = TimeSpan.FromHours(2) });
+
+        Assert.Equal("Dune", known.Value!.Title);
+        Assert.Equal([true, false], several.Select(result => result.IsFound));
+        Assert.Null(book);
+        Assert.False((await cache.GetAsync<Book>("book:44")).IsFound);
+    }
+
+    [Fact]
+    public async Task Warm_up()
+    {
+        await cache.SetAsync("warm-up", new Catalogue([new Book(0, "", 0m)]));
+        await cache.GetAsync<Catalogue>("warm-up", new CairnEntryOptions { Flags = HybridCacheEntryFlags.DisableLocalCacheRead });
+        await cache.RemoveAsync("warm-up");
+
+        Assert.False((await cache.GetAsync<Catalogue>("warm-up")).IsFound);
     }
 
     [Fact]
@@ -159,6 +199,8 @@ public sealed class HybridSamples : SampleTest
         Assert.Equal(2, loads);
     }
 
+    private sealed record Catalogue(List<Book> Books);
+
     private sealed record Token(TimeSpan ExpiresIn, string Tenant);
 
     private sealed record Feed(string Title);
@@ -169,6 +211,15 @@ public sealed class HybridSamples : SampleTest
         {
             cancellation.ThrowIfCancellationRequested();
             return Task.FromResult(new Token(TimeSpan.FromHours(1), "bookshop"));
+        }
+    }
+
+    private sealed class Shelf
+    {
+        public ValueTask<Book?> FindAsync(int id, CancellationToken token)
+        {
+            token.ThrowIfCancellationRequested();
+            return new(id == 42 ? new Book(id, "Dune", 9.5m) : null);
         }
     }
 

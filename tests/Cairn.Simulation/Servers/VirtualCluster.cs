@@ -174,7 +174,7 @@ internal sealed class VirtualCluster
             shard.LastArrival = Math.Max(shard.LastArrival + 1, _world.Now + _random.Between(BusTicks, ReplicationTicks));
             _world.Schedule(shard.LastArrival - _world.Now, () =>
             {
-                // What a master sends arrives although it has failed since, but a replica that has taken its place ignores it.
+                // A message of a master arrives although the master has failed since. A replica that has taken its place ignores it.
                 if (shard.Replica == replica && shard.NotSent.Remove(change) && _world.Twin != Twins.ForgetsReplicated)
                 {
                     replica.Replicate(key, change.Entry);

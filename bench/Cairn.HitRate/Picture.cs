@@ -27,6 +27,18 @@ internal sealed class Picture(string title, string subtitle)
         </style>
         """;
 
+    // Only pictures with curves have these.
+    private const string CurveStyle = """
+        <style>
+        polyline { fill: none; stroke-width: 2; } polyline.first { stroke: #12645c; } polyline.second { stroke: #8a9a95; } polyline.fourth { stroke: #4f9e90; }
+        polyline.grid { stroke-width: 1; stroke: #d5dedb; }
+        @media (prefers-color-scheme: dark) {
+        polyline.first { stroke: #3fb3a3; } polyline.second { stroke: #6c7f79; } polyline.fourth { stroke: #97dccf; } polyline.grid { stroke: #3a4844; }
+        }
+        </style>
+
+        """;
+
     private const int Margin = 20;
     private const int SourceChars = 108;
 
@@ -43,6 +55,17 @@ internal sealed class Picture(string title, string subtitle)
 
     public void Bar(double x, double y, double width, int height, string kind) =>
         _content.Append(Invariant($"""<rect x="{x:0.#}" y="{y:0.#}" width="{width:0.#}" height="{height}" rx="2" class="{kind}"/>""")).Append('\n');
+
+    public void Curve(IReadOnlyList<(double X, double Y)> points, string kind)
+    {
+        if (!_content.ToString().StartsWith(CurveStyle, StringComparison.Ordinal))
+        {
+            _content.Insert(0, CurveStyle);
+        }
+
+        string path = string.Join(' ', points.Select(point => Invariant($"{point.X:0.#},{point.Y:0.#}")));
+        _content.Append(Invariant($"""<polyline points="{path}" class="{kind}"/>""")).Append('\n');
+    }
 
     /// <summary>Adds a sentence to the alternative text.</summary>
     public void Describe(string sentence) => _description.Add(sentence);

@@ -1,10 +1,12 @@
 using Cairn.Simulation.Rewriting;
+using Cairn.Simulation.Scale;
 using Cairn.Simulation.Scenarios;
 
 namespace Cairn.Simulation;
 
 /// <summary>
-/// Runs the assembly as a program: <c>rewrite FOLDER</c> rewrites the product's assemblies there, and the other words run seeds (SeedCommand).
+/// Runs the assembly as a program: <c>rewrite FOLDER</c> rewrites the product's assemblies there, <c>scale</c> measures the curves of
+/// docs/scale.md (ScaleCommand), and the other words run seeds (SeedCommand).
 /// </summary>
 internal static class Program
 {
@@ -17,6 +19,8 @@ internal static class Program
                 return ProductRewriter.Run(folder);
             case ["calls", var folder]:
                 return ProductRewriter.ListCalls(folder);
+            case ["scale", .. var options]:
+                return ScaleCommand.Run(options);
             default:
                 return SeedCommand.Run(args);
         }

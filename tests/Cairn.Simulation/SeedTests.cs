@@ -60,6 +60,9 @@ public sealed class SeedTests(ITestOutputHelper output)
         Assert.True(run.Seeds >= 20, run.ToString());
     }
 
+    [Fact]
+    public void A_machine_starts_while_it_is_stalled() => Assert.Null(Scenarios.Simulation.Run(Scenario.Of(20_092), keepsHistory: false).Finding);
+
     // Many machines abandon calls of a server that hangs. Each removal of a key was answered with a removal by all machines that waited with one.
     [Theory]
     [InlineData(22)]

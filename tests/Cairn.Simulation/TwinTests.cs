@@ -20,6 +20,7 @@ public sealed class TwinTests
     [InlineData("R3", Twins.SharesLeases)]
     [InlineData("R4", Twins.NeverRetries)]
     [InlineData("R6", Twins.NeverEvicts)]
+    [InlineData("R6", Twins.KeepsLeases)]
     [InlineData("R7", Twins.WaitsWithoutLimit)]
     internal void A_rule_finds_a_broken_twin(string rule, int twin) => AssertFinds(rule, twin, Scenario.Of);
 

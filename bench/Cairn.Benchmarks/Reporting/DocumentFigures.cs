@@ -54,6 +54,11 @@ internal static partial class DocumentFigures
         string documents = Path.Combine(root, "docs");
         yield return (Path.Combine(documents, "images", "chart.svg"), chart.ToSvg());
         yield return (Path.Combine(documents, "images", "formats.svg"), FormatsChart.ToSvg(Read(root, "formats.json")));
+        foreach ((string Path, string Text) file in CreateScale(root, documents))
+        {
+            yield return file;
+        }
+
         foreach (string folder in new[] { "how-to", "compare" })
         {
             foreach (string document in Directory.EnumerateFiles(Path.Combine(documents, folder), "*.md"))
@@ -65,6 +70,16 @@ internal static partial class DocumentFigures
                 }
             }
         }
+    }
+
+    private static IEnumerable<(string Path, string Text)> CreateScale(string root, string documents)
+    {
+        using var findings = JsonDocument.Parse(File.ReadAllText(Path.Combine(root, "bench", "results", "scale.json")));
+        yield return (Path.Combine(documents, "images", "scale.svg"), ScaleChart.ToSvg(findings.RootElement));
+        string page = Path.Combine(documents, "scale.md");
+        yield return (page, ScaleMarks().Replace(
+            File.ReadAllText(page),
+            match => $"{match.Groups["begin"].Value}\n{string.Join('\n', ScaleChart.Table(findings.RootElement, match.Groups["table"].Value))}\n\n<!-- end of figures -->"));
     }
 
     private static string Filled(string root, Match match)
@@ -98,6 +113,9 @@ internal static partial class DocumentFigures
         using var source = File.OpenRead(path);
         return JsonSerializer.Deserialize(source, ReportJsonContext.Default.Report) ?? throw new InvalidDataException($"{path} holds nothing.");
     }
+
+    [GeneratedRegex(@"(?<begin><!-- scale: (?<table>\w+) -->\n).*?<!-- end of figures -->", RegexOptions.Singleline)]
+    private static partial Regex ScaleMarks();
 
     [GeneratedRegex(
         @"(?<begin><!-- figures: (?<file>[\w.]+)( \| (?<case>(?!by )[^|\n]+?))+( \| by (?<peer>[^|,\n]+?)(, (?<peer>[^|,\n]+?))*)? -->\n).*?<!-- end of figures -->",

@@ -26,6 +26,7 @@ internal static class Twins
     public const int RepeatsChanges = 14;
     public const int TrustsReplacedNodes = 15;
     public const int ForgetsReplicated = 16;
+    public const int KeepsLeases = 17;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =

@@ -5,7 +5,7 @@
 //   R3  One factory of a key runs at a time on all machines, unless the key changes meanwhile or a failure was recent.
 //   R4  No change is lost: after the last failure, each acknowledged change of a machine that lives becomes visible, and none stays pending.
 //   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid.
-//   R6  Memory is bounded: the first level keeps to its limit.
+//   R6  Memory is bounded: the first level keeps to its limit, and no lease stays on the server after its call.
 //   R7  No call throws because the second level fails, and each ends within the documented limits.
 //   R8  Without calls, no machine changes the server.
 //
@@ -44,6 +44,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
 
     private const string Values = "cache:k:k";
     private const string Stamps = "cache:t:";
+    private const string Leases = "cairn-lease:";
 
     private readonly Dictionary<int, (long Version, Machine Reader)> _last = [];
     private readonly HashSet<(Machine, int, long)> _created = [];
@@ -131,7 +132,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     public void OnServerChange(string key, RedisEntry? entry, Place? by, bool tracks, long sentAt)
     {
         // A lease may be renewed for a call that still waits, and is given back when that call ends.
-        if (IsQuiet && by is not null && !key.StartsWith("cairn-lease:", StringComparison.Ordinal))
+        if (IsQuiet && by is not null && !key.StartsWith(Leases, StringComparison.Ordinal))
         {
             Break("R8", $"{by.Name} changes {key} although no application makes calls");
         }
@@ -198,8 +199,16 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     }
 
     /// <summary>Judges the state after the last failure and a time of quiet.</summary>
-    public void CheckEnd(IEnumerable<Machine> machines)
+    /// <param name="machines">All machines.</param>
+    /// <param name="serverKeys">The keys that are on the server.</param>
+    public void CheckEnd(Machine[] machines, IEnumerable<string> serverKeys)
     {
+        if (Array.TrueForAll(machines, machine => machine.OpenCalls.Count == 0)
+            && serverKeys.FirstOrDefault(key => key.StartsWith(Leases, StringComparison.Ordinal)) is { } left)
+        {
+            Break("R6", $"the server still has {left}, and no call needs it");
+        }
+
         foreach (Machine machine in machines)
         {
             world.RunAt(machine, () =>

@@ -102,7 +102,7 @@ internal sealed class Simulation
 
         if (_rules.Finding is null && _world.Failure is null)
         {
-            _world.Schedule(0, () => _rules.CheckEnd(_machines));
+            _world.Schedule(0, () => _rules.CheckEnd(_machines, _servers.SelectMany(server => server.KeyNames)));
             _world.RunUntil(end + Ticks(LastReadsMs));
         }
 

@@ -15,6 +15,8 @@ internal sealed class World
     [ThreadStatic]
     private static World? t_current;
 
+    private const long EventsAtMost = 3_000_000;
+
     private readonly PriorityQueue<Event, (long At, long Sequence)> _events = new();
     private readonly SeededRandom _scheduling;
     private readonly int _thread = Environment.CurrentManagedThreadId;
@@ -45,6 +47,9 @@ internal sealed class World
 
     /// <summary>Gets the number of events so far.</summary>
     public long Events { get; private set; }
+
+    /// <summary>Gets or sets how many events a run may have. One with more does the same again and again.</summary>
+    public long MaxEvents { get; set; } = EventsAtMost;
 
     /// <summary>Gets the place whose event runs now.</summary>
     public Place Here { get; private set; }
@@ -84,6 +89,10 @@ internal sealed class World
             while (Failure is null && _events.TryPeek(out _, out (long At, long Sequence) key) && key.At <= end)
             {
                 RunNext(_events.Dequeue(), key);
+                if (Events > MaxEvents)
+                {
+                    throw new InvalidOperationException($"There were {MaxEvents} events: {Here.Name} does the same again and again.");
+                }
             }
 
             Now = Math.Max(Now, end);
@@ -107,7 +116,7 @@ internal sealed class World
         List<(Event Event, (long At, long Sequence) Key)> others = [];
         while (!isDone() && _events.TryDequeue(out Event next, out (long At, long Sequence) key))
         {
-            if (next.Place == place && key.At <= Now + TimeSpan.TicksPerMillisecond * 2 && next.IsReady)
+            if (next.Place == place && place.StalledUntil <= Now && key.At <= Now + TimeSpan.TicksPerMillisecond * 2 && next.IsReady)
             {
                 RunNext(next, (Now, key.Sequence));
             }

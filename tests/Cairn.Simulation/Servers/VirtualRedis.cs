@@ -683,7 +683,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         }
         else
         {
-            session.Write($":{(Holds(key[0], rawArgument[0]) && Remove(key[0], session) ? 1 : 0)}\r\n");
+            session.Write($":{(Holds(key[0], rawArgument[0]) && (World.Twin == Twins.KeepsLeases || Remove(key[0], session)) ? 1 : 0)}\r\n");
         }
 
         int Acquire()
@@ -724,7 +724,11 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
                 Pexpire(session, key[0], long.Parse(argument[4], CultureInfo.InvariantCulture));
             }
 
-            Remove(key[1], session);
+            if (World.Twin != Twins.KeepsLeases)
+            {
+                Remove(key[1], session);
+            }
+
             if (argument.Length > 5)
             {
                 Publish(argument[5], rawArgument[6]);

@@ -1,0 +1,125 @@
+using System.Text.Json;
+using Cairn.HitRate;
+
+namespace Cairn.Benchmarks.Reporting;
+
+/// <summary>Draws the curves of docs/scale.md, and fills its tables, from the findings of <c>bench/run scale</c>.</summary>
+internal static class ScaleChart
+{
+    private const int Left = 70;
+    private const int Right = 500;
+    private const int PanelHeight = 150;
+    private const double MostMachines = 1_000;
+
+    private static readonly string[] _kinds = ["first", "second", "fourth"];
+
+    /// <summary>Draws the messages for each change, the work of the server, and the hits in memory, over the number of machines.</summary>
+    public static string ToSvg(JsonElement rows)
+    {
+        var picture = new Picture("One server, 1 to 1,000 machines", "Each machine makes 20 calls a second for 200 keys by Zipf's law. One call of a hundred changes its key.");
+        (string Name, JsonElement[] Points)[] ways =
+        [
+            .. new[] { "publish", "track prefixes", "track keys" }.Select(way => (way, PointsOf(rows, way, 1))),
+        ];
+        Panel(picture, "Messages to machines for each change", ways, "messagesPerChange", 0.1, 10_000, value => Picture.Invariant($"{value:#,0.#}"));
+        Panel(picture, "How busy the server's thread is", ways, "busy", 0.0001, 1, value => Picture.Invariant($"{value * 100:0.##} %"));
+        Panel(
+            picture,
+            "Reads that the machine's memory answers, with prefixes, by the part of the calls that change a key",
+            [.. new[] { 0.1, 1, 10 }.Select(percent => (Picture.Invariant($"{percent} %"), PointsOf(rows, "track prefixes", percent)))],
+            "hitRatio",
+            0.1,
+            1,
+            value => Picture.Invariant($"{value * 100:0} %"));
+        return picture.ToSvg(["bench/run scale: the simulator runs the real caches and clients over a model of Redis 7.0 with measured times. See docs/scale.md."]);
+    }
+
+    /// <summary>Returns the rows of a table in Markdown.</summary>
+    public static IEnumerable<string> Table(JsonElement rows, string name) => name switch
+    {
+        "cluster" => ClusterTable(rows),
+        "recovery" => RecoveryTable(rows),
+        _ => MachinesTable(rows),
+    };
+
+    private static IEnumerable<string> MachinesTable(JsonElement rows)
+    {
+        yield return "| how | calls that change | machines | changes/s | messages/change | bytes/change | commands/s | server busy | hits in memory | stale reads | p50, p99, longest, ms | factory runs/change |";
+        yield return "|---|---|---|---|---|---|---|---|---|---|---|---|";
+        foreach (JsonElement row in rows.EnumerateArray().Where(row => Of(row, "shards") == 0 && !HasRecovery(row)))
+        {
+            yield return Picture.Invariant(
+                $"| {Text(row)} | {Of(row, "changePercent")} % | {Of(row, "machines"):#,0} | {Of(row, "changesPerSecond"):#,0.##} | {Of(row, "messagesPerChange"):#,0.#} | {Of(row, "bytesPerChange"):#,0} | ")
+                + Picture.Invariant($"{Of(row, "commandsPerSecond"):#,0} | {Of(row, "busy") * 100:0.##} % | {Of(row, "hitRatio") * 100:0.0} % | {Of(row, "staleRatio") * 100:0.####} % | ")
+                + Picture.Invariant($"{Of(row, "staleP50Ms"):0.0}, {Of(row, "staleP99Ms"):0.0}, {Of(row, "staleLongestMs"):0.0} | {Of(row, "factoryRunsPerChange"):0.00} |");
+        }
+    }
+
+    private static IEnumerable<string> ClusterTable(JsonElement rows)
+    {
+        yield return "| how | shards | messages/change | bytes/change | commands/s, all shards | the busiest shard |";
+        yield return "|---|---|---|---|---|---|";
+        foreach (JsonElement row in rows.EnumerateArray().Where(row => Of(row, "shards") > 0))
+        {
+            yield return Picture.Invariant(
+                $"| {Text(row)} | {Of(row, "shards")} | {Of(row, "messagesPerChange"):#,0} | {Of(row, "bytesPerChange"):#,0} | {Of(row, "commandsPerSecond"):#,0} | {Of(row, "busy") * 100:0.##} % |");
+        }
+    }
+
+    private static IEnumerable<string> RecoveryTable(JsonElement rows)
+    {
+        yield return "| machines | server gone for, ms | all receive changes after, ms | hits as before after, ms | most connections in 10 ms | commands in 100 ms, before | server busy of 5 s, ms | factory runs | longest read, ms |";
+        yield return "|---|---|---|---|---|---|---|---|---|";
+        foreach (JsonElement row in rows.EnumerateArray().Where(HasRecovery))
+        {
+            JsonElement recovery = row.GetProperty("recovery");
+            yield return Picture.Invariant(
+                $"| {Of(row, "machines"):#,0} | {Of(recovery, "outageMs"):#,0} | {Of(recovery, "receivingMs"):#,0} | {Of(recovery, "hitRatioMs"):#,0} | {Of(recovery, "connectionsIn10Ms"):#,0} | ")
+                + Picture.Invariant($"{Of(recovery, "commandsIn100Ms"):#,0}, {Of(recovery, "commandsIn100MsBefore"):#,0} | {Of(recovery, "busyMs"):#,0} | {Of(recovery, "factoryRuns"):#,0} | {Of(recovery, "longestReadMs"):#,0} |");
+        }
+    }
+
+    // Both axes are logarithmic.
+    private static void Panel(
+        Picture picture, string heading, IReadOnlyList<(string Name, JsonElement[] Points)> curves, string value, double least, double most, Func<double, string> label)
+    {
+        picture.Heading(heading);
+        int top = picture.Y + 16;
+        int bottom = top + PanelHeight;
+        for (double step = least; step <= most * 1.001; step *= 10)
+        {
+            double y = Y(step);
+            picture.Curve([(Left, y), (Right, y)], "grid");
+            picture.Text(Left - 8, y + 4, label(step), "label soft");
+        }
+
+        for (double step = 1; step <= MostMachines; step *= 10)
+        {
+            picture.Text(X(step) - 8, bottom + 18, Picture.Invariant($"{step:#,0}"), "soft");
+        }
+
+        double lastY = double.NegativeInfinity;
+        foreach (((string name, JsonElement[] points), string kind) in curves.Zip(_kinds).OrderBy(curve => Y(Of(curve.First.Points[^1], value))))
+        {
+            picture.Curve([.. points.Select(point => (X(Of(point, "machines")), Y(Of(point, value))))], kind);
+            lastY = Math.Max(Y(Of(points[^1], value)) + 4, lastY + 16);
+            picture.Text(Right + 8, lastY, $"{name}: {label(Of(points[^1], value))}", "soft");
+            picture.Describe($"{heading}, {name}: {string.Join(", ", points.Select(point => Picture.Invariant($"{Of(point, "machines")} machines {label(Of(point, value))}")))}.");
+        }
+
+        picture.Y = bottom + 50;
+
+        double Y(double of) => bottom - (PanelHeight * Math.Log(Math.Clamp(of, least, most) / least) / Math.Log(most / least));
+    }
+
+    private static double X(double machines) => Left + ((Right - Left) * Math.Log(machines) / Math.Log(MostMachines));
+
+    private static JsonElement[] PointsOf(JsonElement rows, string way, double percent) =>
+        [.. rows.EnumerateArray().Where(row => Text(row) == way && Of(row, "changePercent") == percent && Of(row, "shards") == 0 && !HasRecovery(row)).OrderBy(row => Of(row, "machines"))];
+
+    private static bool HasRecovery(JsonElement row) => row.GetProperty("recovery").ValueKind != JsonValueKind.Null;
+
+    private static string Text(JsonElement row) => row.GetProperty("telling").GetString()!;
+
+    private static double Of(JsonElement row, string name) => row.GetProperty(name).GetDouble();
+}

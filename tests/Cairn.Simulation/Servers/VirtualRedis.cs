@@ -662,7 +662,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         return 1;
     }
 
-    // The four scripts of Cairn.Redis.Leasing, recognized by what only one of them says.
+    // The two scripts of Cairn.Redis.Leasing, recognized by what only one of them says.
     private void RunScript(RedisSession session, string script, string[] words, byte[][] raw)
     {
         int keys = int.Parse(words[1], CultureInfo.InvariantCulture);
@@ -673,17 +673,9 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
         {
             session.Write($":{Acquire()}\r\n");
         }
-        else if (script.Contains("HSET", StringComparison.Ordinal))
-        {
-            session.Write($":{SetHeld()}\r\n");
-        }
-        else if (script.Contains("PEXPIRE", StringComparison.Ordinal))
-        {
-            session.Write($":{(Holds(key[0], rawArgument[0]) ? Pexpire(session, key[0], long.Parse(argument[1], CultureInfo.InvariantCulture)) : 0)}\r\n");
-        }
         else
         {
-            session.Write($":{(Holds(key[0], rawArgument[0]) && (World.Twin == Twins.KeepsLeases || Remove(key[0], session)) ? 1 : 0)}\r\n");
+            session.Write($":{RunIfHeld()}\r\n");
         }
 
         int Acquire()
@@ -704,41 +696,51 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             return 1;
         }
 
-        int SetHeld()
+        int RunIfHeld()
         {
-            if (!Holds(key[1], rawArgument[0]))
+            if (!Holds(key[0], rawArgument[0]))
             {
                 return 0;
             }
 
-            SetFields(
-                session,
-                [key[0], "absexp", "", "sldexp", "", "data", ""],
-                [[], [], [], rawArgument[1], [], rawArgument[2], [], rawArgument[3]]);
-            if (argument[4] == "-1")
+            for (int at = 1; at < argument.Length; at++)
             {
-                Persist(session, key[0]);
-            }
-            else
-            {
-                Pexpire(session, key[0], long.Parse(argument[4], CultureInfo.InvariantCulture));
-            }
-
-            if (World.Twin != Twins.KeepsLeases)
-            {
-                Remove(key[1], session);
-            }
-
-            if (argument.Length > 5)
-            {
-                Publish(argument[5], rawArgument[6]);
-                Cluster?.OnPublished(this, argument[5], rawArgument[6]);
+                int end = at + int.Parse(argument[at], CultureInfo.InvariantCulture);
+                RunInScript(session, argument[(at + 1)..(end + 1)], rawArgument[(at + 1)..(end + 1)]);
+                at = end;
             }
 
             return 1;
         }
 
         bool Holds(string lease, byte[] owner) => Find(lease)?.Text is { } text && text.AsSpan().SequenceEqual(owner);
+    }
+
+    private void RunInScript(RedisSession session, string[] words, byte[][] raw)
+    {
+        switch (words[0])
+        {
+            case "HSET":
+                SetFields(session, words[1..], raw);
+                break;
+            case "PEXPIRE":
+                Pexpire(session, words[1], long.Parse(words[2], CultureInfo.InvariantCulture));
+                break;
+            case "PERSIST":
+                Persist(session, words[1]);
+                break;
+            case "DEL" or "UNLINK" when World.Twin != Twins.KeepsLeases:
+                Array.ForEach(words[1..], key => Remove(key, session));
+                break;
+            case "DEL" or "UNLINK":
+                break;
+            case "PUBLISH":
+                Publish(words[1], raw[2]);
+                Cluster?.OnPublished(this, words[1], raw[2]);
+                break;
+            default:
+                throw new NotSupportedException($"The model has no {words[0]} in a script.");
+        }
     }
 
     private static string[] KeysOf(string command, byte[][] words) => command switch

@@ -59,12 +59,6 @@ public sealed class TwinTests
         Assert.Contains(found?.Rule, (string?[])["R1", "R2"]);
     }
 
-    [Theory]
-    [InlineData(Twins.TrustsReplacedNodes, FaultKind.Isolate)]
-    [InlineData(Twins.ForgetsReplicated, FaultKind.Failover)]
-    internal void Staleness_finds_a_broken_twin_in_a_Cluster(int twin, FaultKind fault) => AssertFinds(
-        "R2", twin, seed => Scenario.OfCluster(seed) with { Faults = [new(fault, AtMs: 2_500, ForMs: 6_000, Machine: -1, Amount: 0, Variant: 2)] });
-
     [Fact]
     public void Quiet_finds_a_machine_that_makes_its_changes_again_and_again() => AssertFinds(
         "R8", Twins.RepeatsChanges, seed => Scenario.Of(seed) with { Machines = 1, Keys = 1, Faults = [], ChangePercent = 3, CallIntervalMs = 160, BusyMs = 1_000 });

@@ -24,9 +24,7 @@ internal static class Twins
     public const int WatchesNoLateWrites = 12;
     public const int WritesWithoutAskedLease = 13;
     public const int RepeatsChanges = 14;
-    public const int TrustsReplacedNodes = 15;
-    public const int ForgetsReplicated = 16;
-    public const int KeepsLeases = 17;
+    public const int KeepsLeases = 15;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -44,7 +42,6 @@ internal static class Twins
         new(WatchesNoLateWrites, "Cairn.Caching.Levels.KeyState", "get_IsUnconfirmed", 0),
         new(WritesWithoutAskedLease, "Cairn.Caching.Levels.DistributedLease", "get_IsUnasked", 0),
         new(RepeatsChanges, "Cairn.Caching.Levels.WriteBehindQueue", "TryEnd", 0),
-        new(TrustsReplacedNodes, "Cairn.Redis.RedisClient", "FindServedKey", 0),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
     ];
 }

@@ -175,7 +175,7 @@ internal sealed class VirtualCluster
             _world.Schedule(shard.LastArrival - _world.Now, () =>
             {
                 // A message of a master arrives although the master has failed since. A replica that has taken its place ignores it.
-                if (shard.Replica == replica && shard.NotSent.Remove(change) && _world.Twin != Twins.ForgetsReplicated)
+                if (shard.Replica == replica && shard.NotSent.Remove(change))
                 {
                     replica.Replicate(key, change.Entry);
                 }

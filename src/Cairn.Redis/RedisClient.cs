@@ -212,6 +212,9 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
     /// <summary>Returns a key with this prefix that a node of a Cluster serves; null if there is no Cluster or no such key.</summary>
     internal string? FindServedKey(ServerNode node, string prefix) => _cluster?.FindServedKey(node, prefix);
 
+    /// <summary>Notes that a node of the Cluster has replied with CLUSTERDOWN.</summary>
+    internal void Doubt(ServerNode node) => _cluster?.Doubt(node);
+
     /// <summary>Starts to read the Cluster's slot map again. Does not wait for the result.</summary>
     internal void RefreshTopology()
     {
@@ -361,6 +364,11 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             catch (RedisServerException refusal) when (_cluster is { } cluster && node is not null && IsWorthRetry(refusal.Code, deadlineMs))
             {
                 isAsking = false;
+                if (refusal.Code == "CLUSTERDOWN")
+                {
+                    cluster.Doubt(node);
+                }
+
                 if (Redirection.TryParse(refusal.Message, out Redirection redirection) && (!redirection.IsAsk || commands.Length == 1))
                 {
                     redirected = cluster.Follow(redirection, node);

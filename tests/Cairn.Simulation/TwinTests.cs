@@ -59,6 +59,45 @@ public sealed class TwinTests
         Assert.Contains(found?.Rule, (string?[])["R1", "R2"]);
     }
 
+    // One machine makes most of the changes. The others find their values in memory, so only the channel can tell them that a node was replaced.
+    [Theory]
+    [InlineData(Twins.TrustsReplacedNodes, FaultKind.Isolate)]
+    [InlineData(Twins.ForgetsReplicatedChanges, FaultKind.Failover)]
+    internal void Staleness_finds_a_broken_twin_in_a_Cluster(int twin, FaultKind fault) => AssertFinds("R2", twin, seed => Scenario.OfCluster(seed) with
+    {
+        Shards = 1,
+        Keys = 2,
+        ChangePercent = 3,
+        CallIntervalMs = 40,
+        BusyMs = 8_000,
+        LocalMaxEntries = 1_000,
+        Faults = [new(fault, AtMs: 2_500, ForMs: 8_000, Machine: -1, Amount: 0, Variant: 2)],
+    });
+
+    // The old master has the old map. A machine that asks it for the map does not find the new one.
+    [Theory]
+    [InlineData(0, true)]
+    [InlineData(Twins.DoubtsNoNode, false)]
+    internal void A_machine_reaches_the_new_master_while_the_old_one_still_replies(int twin, bool isReached)
+    {
+        Scenario scenario = Scenario.OfCluster(1) with
+        {
+            Shards = 1,
+            ChangePercent = 10,
+            CallIntervalMs = 40,
+            BusyMs = 9_000,
+            Faults = [new(FaultKind.Isolate, AtMs: 2_500, ForMs: 8_000, Machine: -1, Amount: 0, Variant: 0)],
+        };
+
+        string history = Scenarios.Simulation.Run(scenario, keepsHistory: true, twin).History;
+
+        string[] lines = history.Split('\n');
+        int from = Array.FindIndex(lines, line => line.Contains("takes the place of", StringComparison.Ordinal));
+        int to = Array.FindIndex(lines, line => line.Contains("all failures are over", StringComparison.Ordinal));
+        Assert.InRange(from, 1, to);
+        Assert.Equal(isReached, lines[from..to].Any(line => line.Contains(" server   has version", StringComparison.Ordinal)));
+    }
+
     [Fact]
     public void Quiet_finds_a_machine_that_makes_its_changes_again_and_again() => AssertFinds(
         "R8", Twins.RepeatsChanges, seed => Scenario.Of(seed) with { Machines = 1, Keys = 1, Faults = [], ChangePercent = 3, CallIntervalMs = 160, BusyMs = 1_000 });

@@ -2,8 +2,10 @@
 //
 //   I1  A slot names a node that some node reported as serving it. The map may be out of date: then that node replies with MOVED or cannot
 //       be reached, and the caller reads the map again.
-//   I2  A node that no slot names is closed only after the slots were replaced, so that callers find the new node.
+//   I2  The node that last replied with CLUSTERDOWN is asked last: the others may have replaced it, and its map is old.
+//   I3  A node that no slot names is closed only after the slots were replaced, so that callers find the new node.
 using System.Net;
+using System.Text;
 using Cairn.Clients.Connections;
 using Cairn.Clients.Nodes;
 using Cairn.Redis.Resp;
@@ -25,6 +27,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
     private volatile ServerNode?[] _slots = new ServerNode?[HashSlot.Count];
     private Task? _refresh;
     private long _refreshedAtMs;
+    private volatile ServerNode? _doubted;
 
     public ClusterTopology(RedisClientOptions options, ILogger logger, Func<EndPoint, ServerNode> makeNode)
     {
@@ -55,8 +58,10 @@ internal sealed class ClusterTopology : IAsyncDisposable
     /// <summary>Returns a key with this prefix that the node serves; null if none is found.</summary>
     public string? FindServedKey(ServerNode node, string prefix)
     {
-        // A prefix with a tag between braces has one slot, so most nodes serve none of its keys.
-        for (int number = 0; number < HashSlot.Count; number++)
+        // All keys have one slot if the prefix has a tag between braces.
+        byte[] bytes = Encoding.UTF8.GetBytes(prefix);
+        int tries = HashSlot.TagOf(bytes).Length < bytes.Length ? 1 : HashSlot.Count;
+        for (int number = 0; number < tries; number++)
         {
             string key = string.Create(CultureInfo.InvariantCulture, $"{prefix}{number}");
             if (_slots[HashSlot.Of(key)] == node)
@@ -67,6 +72,9 @@ internal sealed class ClusterTopology : IAsyncDisposable
 
         return null;
     }
+
+    /// <summary>Notes that a node has replied with CLUSTERDOWN (I2).</summary>
+    public void Doubt(ServerNode node) => _doubted = node;
 
     /// <summary>Returns the node that a redirection names. MOVED updates its slot immediately and starts a refresh of the map.</summary>
     public ServerNode? Follow(Redirection redirection, ServerNode from)
@@ -173,22 +181,18 @@ internal sealed class ClusterTopology : IAsyncDisposable
         {
             await Task.Delay(TimeSpan.FromMilliseconds(waitMs), _end.Token).ConfigureAwait(false);
 
-            // Nodes with a connection come first. The end points of the configuration come last, in case none of the known nodes can be reached.
-            ServerNode[] known = [.. Masters.OrderBy(node => node.Current is null)];
-            if (seed is not null)
+            // Nodes with a connection come first. The end points of the configuration follow, in case none of the known nodes can be reached.
+            ServerNode? doubted = _doubted;
+            ServerNode[] known = [.. Masters.OrderBy(node => node != seed).ThenBy(node => node.Current is null)];
+            foreach (ServerNode node in seed is null || known.Contains(seed) ? known : [seed, .. known])
             {
-                known = [seed, .. known.Where(node => node != seed)];
-            }
-
-            foreach (ServerNode node in known)
-            {
-                if (await TryReadAsync(node).ConfigureAwait(false))
+                if (node != doubted && await TryReadAsync(node).ConfigureAwait(false))
                 {
                     return;
                 }
             }
 
-            foreach (EndPoint place in _options.EndPoints)
+            foreach (EndPoint place in _options.EndPoints.Where(place => !place.Equals(doubted?.Place)))
             {
                 ServerNode node = _makeNode(place);
                 await using (node.ConfigureAwait(false))
@@ -198,6 +202,11 @@ internal sealed class ClusterTopology : IAsyncDisposable
                         return;
                     }
                 }
+            }
+
+            if (doubted is not null)
+            {
+                await TryReadAsync(doubted).ConfigureAwait(false);
             }
         }
         catch (OperationCanceledException)

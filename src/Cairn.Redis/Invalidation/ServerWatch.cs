@@ -108,6 +108,11 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
         {
             // ASK: the slot is being moved, and this node still serves the keys that have not moved yet.
             _servedKey = null;
+            if (refusal.Code == "CLUSTERDOWN")
+            {
+                client.Doubt(Main);
+            }
+
             if (refusal.Code != "ASK")
             {
                 throw;

@@ -25,6 +25,9 @@ internal static class Twins
     public const int WritesWithoutAskedLease = 13;
     public const int RepeatsChanges = 14;
     public const int KeepsLeases = 15;
+    public const int TrustsReplacedNodes = 16;
+    public const int ForgetsReplicatedChanges = 17;
+    public const int DoubtsNoNode = 18;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -42,6 +45,8 @@ internal static class Twins
         new(WatchesNoLateWrites, "Cairn.Caching.Levels.KeyState", "get_IsUnconfirmed", 0),
         new(WritesWithoutAskedLease, "Cairn.Caching.Levels.DistributedLease", "get_IsUnasked", 0),
         new(RepeatsChanges, "Cairn.Caching.Levels.WriteBehindQueue", "TryEnd", 0),
+        new(TrustsReplacedNodes, "Cairn.Redis.RedisClient", "FindServedKey", 0),
+        new(DoubtsNoNode, "Cairn.Redis.Cluster.ClusterTopology", "Doubt", null),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
     ];
 }

@@ -44,7 +44,9 @@ internal sealed record Scenario
     public int Shards { get; init; }
 
     /// <summary>Gets the addresses that machines know.</summary>
-    public IPEndPoint[] Places => [new(IPAddress.Loopback, Shards == 0 ? 6379 : VirtualCluster.FirstPort)];
+    public IPEndPoint[] Places => Shards == 0
+        ? [new(IPAddress.Loopback, 6379)]
+        : [.. Enumerable.Range(VirtualCluster.FirstPort, 2 * Shards).Select(port => new IPEndPoint(IPAddress.Loopback, port))];
 
     public static Scenario Of(ulong seed)
     {

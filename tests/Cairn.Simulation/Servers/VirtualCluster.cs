@@ -175,7 +175,7 @@ internal sealed class VirtualCluster
             _world.Schedule(shard.LastArrival - _world.Now, () =>
             {
                 // A message of a master arrives although the master has failed since. A replica that has taken its place ignores it.
-                if (shard.Replica == replica && shard.NotSent.Remove(change))
+                if (shard.Replica == replica && shard.NotSent.Remove(change) && !IsForgotten(replica, key))
                 {
                     replica.Replicate(key, change.Entry);
                 }
@@ -306,6 +306,10 @@ internal sealed class VirtualCluster
             }
         }
     }
+
+    // The broken twin of a replica keeps the first value of a key.
+    private bool IsForgotten(VirtualRedis replica, string key) => _world.Twin == Twins.ForgetsReplicatedChanges
+        && key.StartsWith("cache:k:", StringComparison.Ordinal) && replica.EntryOf(key) is not null;
 
     private string Moved(int slot) => $"MOVED {slot} {_owners[slot].Master.ClusterPlace}";
 }

@@ -15,10 +15,10 @@ namespace Cairn.Redis;
 /// Under a hybrid cache it also sends invalidations between machines and provides leases, so that only one machine creates a missing value.
 /// </summary>
 /// <remarks>
-/// <para>Safe from any thread. An entry is a hash with the fields <c>absexp</c>, <c>sldexp</c> and <c>data</c>; its key is the instance name
-/// followed by the cache key. With <see cref="CairnRedisOptions.PlainValues"/>, it is a string instead. The entry and its expiration are written in one transaction. The server's clock decides when an entry expires;
-/// <c>absexp</c> only limits how far a sliding expiration is extended. A sliding expiration is extended after an eighth of it has passed, not at
-/// every read.</para>
+/// <para>Safe from any thread. An entry is a hash with the fields <c>absexp</c>, <c>sldexp</c> and <c>data</c>, or a string with
+/// <see cref="CairnRedisOptions.PlainValues"/>. Its key is the instance name followed by the cache key. The entry and its expiration are written
+/// in one transaction. The server's clock decides when an entry expires; <c>absexp</c> only limits how far a sliding expiration is extended. A
+/// sliding expiration is extended after an eighth of it has passed, not at every read.</para>
 /// <para>Errors are exceptions. A hybrid cache continues without its second level; other callers must expect
 /// <see cref="RedisException"/>.</para>
 /// </remarks>

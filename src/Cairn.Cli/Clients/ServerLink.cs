@@ -71,7 +71,7 @@ internal sealed class ServerLink : IDisposable
         catch (Exception failure) when (IsConnectionFailure(failure))
         {
             link?.Dispose();
-            throw target.IsDefault ? Unreachable(target.Address, failure, "; name a server (ADDRESS) or a store (--store FILE)") : Unreachable(target.Address, failure);
+            throw Unreachable(target.Address, failure, target.IsDefault ? "; name a server (ADDRESS) or a store (--store FILE)" : "");
         }
         catch
         {

@@ -32,7 +32,6 @@ internal sealed class ServeSetting
         {
             Option.Aliases.Add(alias);
         }
-
     }
 
     public string Name { get; }

@@ -26,21 +26,19 @@ internal static class StartPages
     internal static List<(nuint Start, nuint End)> Find(TextReader maps, string path)
     {
         List<(nuint Start, nuint End)> found = [];
-        (nuint Start, nuint End) range = default;
-        bool isCandidate = false;
+        string? range = null; // START-END of a candidate.
         while (maps.ReadLine() is { } line)
         {
             // A range is described by a line "START-END rwxp OFFSET DEVICE INODE PATH", and then by lines such as "Anonymous:  0 kB".
             if (line.Length > 0 && char.IsAsciiHexDigitLower(line[0]))
             {
                 string[] words = line.Split(' ', 6, StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
-                isCandidate = words.Length == 6 && words[1][1] == '-' && words[1][3] == 'p' && words[5] == path;
-                int dash = words[0].IndexOf('-', StringComparison.Ordinal);
-                range = (Address(words[0].AsSpan(0, dash)), Address(words[0].AsSpan(dash + 1)));
+                range = words is [_, [_, '-', _, 'p'], _, _, _, _] && words[5] == path ? words[0] : null;
             }
-            else if (isCandidate && line.StartsWith("Anonymous:", StringComparison.Ordinal) && line.AsSpan(10).Trim() is "0 kB")
+            else if (range is not null && line.StartsWith("Anonymous:", StringComparison.Ordinal) && line.AsSpan(10).Trim() is "0 kB")
             {
-                found.Add(range);
+                string[] ends = range.Split('-');
+                found.Add((Address(ends[0]), Address(ends[^1])));
             }
         }
 
@@ -61,7 +59,7 @@ internal static class StartPages
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or FormatException)
         {
-            // No proc file system. The pages stay.
+            // There is no such file system, or its text has another form. The pages stay.
         }
     }
 }

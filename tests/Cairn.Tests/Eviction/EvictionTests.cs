@@ -56,8 +56,8 @@ public sealed class EvictionTests : StoreTest
 
     [Theory]
     [InlineData(1.15, 60)]
-    [InlineData(2, 30)]
-    [InlineData(4, 12)]
+    [InlineData(2.0, 30)]
+    [InlineData(4.0, 12)]
     public void Loop_over_more_keys_than_fit_finds_a_part_of_them_in_each_round(double timesTheRoom, int leastPercent)
     {
         int keys = (int)(timesTheRoom * RoomOf(LoopBytes));

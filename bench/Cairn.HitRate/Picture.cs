@@ -30,7 +30,7 @@ internal sealed class Picture(string title, string subtitle)
     // Only pictures with curves have these.
     private const string CurveStyle = """
         <style>
-        polyline { fill: none; stroke-width: 2; } polyline.first { stroke: #12645c; } polyline.second { stroke: #8a9a95; } polyline.fourth { stroke: #4f9e90; }
+        polyline[class] { fill: none; stroke-width: 2; } polyline.first { stroke: #12645c; } polyline.second { stroke: #8a9a95; } polyline.fourth { stroke: #4f9e90; }
         polyline.grid { stroke-width: 1; stroke: #d5dedb; }
         @media (prefers-color-scheme: dark) {
         polyline.first { stroke: #3fb3a3; } polyline.second { stroke: #6c7f79; } polyline.fourth { stroke: #97dccf; } polyline.grid { stroke: #3a4844; }

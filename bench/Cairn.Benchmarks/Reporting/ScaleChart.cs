@@ -16,21 +16,21 @@ internal static class ScaleChart
     /// <summary>Draws the messages for each change, the work of the server, and the hits in memory, over the number of machines.</summary>
     public static string ToSvg(JsonElement rows)
     {
-        var picture = new Picture("One server, 1 to 1,000 machines", "Each machine makes 20 calls a second for 200 keys by Zipf's law. One call of a hundred changes its key.");
+        var picture = new Picture("One server, 1 to 1,000 machines", "20 calls a second for 200 keys on each machine. One of a hundred changes its key.");
         (string Name, JsonElement[] Points)[] ways =
         [
             .. new[] { "publish", "track prefixes", "track keys" }.Select(way => (way, PointsOf(rows, way, 1))),
         ];
-        Panel(picture, "Messages to machines for each change", ways, "messagesPerChange", 0.1, 10_000, value => Picture.Invariant($"{value:#,0.#}"));
-        Panel(picture, "How busy the server's thread is", ways, "busy", 0.0001, 1, value => Picture.Invariant($"{value * 100:0.##} %"));
+        Panel(picture, "Messages to machines for each change", ways, "messagesPerChange", 0.1, 10_000, value => value >= 10 ? Picture.Invariant($"{value:#,0}") : Picture.Invariant($"{value:0.#}"));
+        Panel(picture, "How busy the server's thread is", ways, "busy", 0.0001, 1, value => value >= 0.1 ? Picture.Invariant($"{value * 100:0} %") : Picture.Invariant($"{value * 100:0.##} %"));
         Panel(
             picture,
-            "Reads that the machine's memory answers, with prefixes, by the part of the calls that change a key",
+            "Reads that memory answers, by the part of changes, with prefixes",
             [.. new[] { 0.1, 1, 10 }.Select(percent => (Picture.Invariant($"{percent} %"), PointsOf(rows, "track prefixes", percent)))],
             "hitRatio",
-            0.1,
+            0.001,
             1,
-            value => Picture.Invariant($"{value * 100:0} %"));
+            value => Picture.Invariant($"{value * 100:0.#} %"));
         return picture.ToSvg(["bench/run scale: the simulator runs the real caches and clients over a model of Redis 7.0 with measured times. See docs/scale.md."]);
     }
 

@@ -112,6 +112,7 @@ internal static class BookshopApplication
         return services.AddCairnHybridCache(cache =>
         {
             cache.DefaultEntryOptions = new CairnEntryOptions { Expiration = options.CacheFor };
+            cache.DistributedReadTimeout = options.SecondLevelTimeout;
             cache.LocalMaxEntries = LocalMaxEntries;
             cache.LocalMaxBytes = LocalMaxBytes;
             cache.JsonResolvers.Add(BookshopJson.Default);

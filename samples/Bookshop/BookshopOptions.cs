@@ -12,6 +12,9 @@ internal sealed record BookshopOptions
     /// <summary>How long a book is cached. A stale book is served for at most this long if a notification is lost. Default 10 minutes.</summary>
     public TimeSpan CacheFor { get; private init; }
 
+    /// <summary>Gets how long a request waits for the second level before it asks the database.</summary>
+    public TimeSpan SecondLevelTimeout { get; private init; }
+
     /// <summary>The store file of hybrid+store and both output caches. Default null: Cairn's default file for this program.</summary>
     public string? StoreFile { get; private init; }
 
@@ -38,6 +41,7 @@ internal sealed record BookshopOptions
         {
             ReadPath = ReadPaths.Parse(section[nameof(ReadPath)] ?? "hybrid"),
             CacheFor = TimeOf(section, nameof(CacheFor), TimeSpan.FromMinutes(10)),
+            SecondLevelTimeout = TimeOf(section, nameof(SecondLevelTimeout), TimeSpan.FromSeconds(1)),
             StoreFile = section[nameof(StoreFile)],
             Redis = section[nameof(Redis)] ?? "localhost:6379",
             SettingsFolder = section[nameof(SettingsFolder)],

@@ -14,6 +14,9 @@ public sealed class SeedTests(ITestOutputHelper output)
     private const ulong ManySeeds = 100_000;
     private const ulong ClusterSeeds = 100;
 
+    // Run on a busy machine too, however long they take.
+    private const int FewestSeeds = 20;
+
     private static readonly TimeSpan s_time = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan s_clusterTime = TimeSpan.FromSeconds(10);
 
@@ -30,7 +33,7 @@ public sealed class SeedTests(ITestOutputHelper output)
         string progress = RepositoryFile.At("artifacts/simulation-next-seed");
         ulong seed = isLong && File.Exists(progress) ? ulong.Parse(File.ReadAllText(progress), CultureInfo.InvariantCulture) : 1;
         var run = new SeedRun(Scenario.Of);
-        for (; seed <= (isLong ? ManySeeds : Seeds) && (isLong || run.Taken < s_time); seed++)
+        for (; seed <= (isLong ? ManySeeds : Seeds) && (isLong || run.Seeds < FewestSeeds || run.Taken < s_time); seed++)
         {
             if (run.Run(seed) is { } failure)
             {
@@ -44,20 +47,18 @@ public sealed class SeedTests(ITestOutputHelper output)
         }
 
         output.WriteLine(run.ToString());
-        Assert.True(run.Seeds >= 20, run.ToString());
     }
 
     [Fact]
     public void No_seed_of_a_Cluster_breaks_a_rule()
     {
         var run = new SeedRun(Scenario.OfCluster);
-        for (ulong seed = 1; seed <= ClusterSeeds && run.Taken < s_clusterTime; seed++)
+        for (ulong seed = 1; seed <= ClusterSeeds && (run.Seeds < FewestSeeds || run.Taken < s_clusterTime); seed++)
         {
             Assert.Null(run.Run(seed));
         }
 
         output.WriteLine(run.ToString());
-        Assert.True(run.Seeds >= 20, run.ToString());
     }
 
     [Fact]

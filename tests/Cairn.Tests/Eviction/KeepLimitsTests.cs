@@ -74,7 +74,8 @@ public sealed class KeepLimitsTests : StoreTest
         FillUp(sessions, 300);
         Clock.Advance(TimeSpan.FromMinutes(1));
 
-        Assert.InRange(FillUp(sessions, 300, prefix: "later "), 4_000, 5_000);
+        // Segments with lasting entries keep some of the room. How much depends on the store's random hash seed.
+        Assert.InRange(FillUp(sessions, 300, prefix: "later "), 3_500, 5_000);
         Assert.All(Enumerable.Range(0, 5_000), i => Assert.Equal(TestBytes.Of(300), sessions.Get($"lasting {i}")));
         StoreAudit.Check(Store);
     }

@@ -39,9 +39,6 @@ internal enum MemcachedError : byte
     /// <summary><c>CLIENT_ERROR invalid flag</c></summary>
     InvalidFlag,
 
-    /// <summary><c>CLIENT_ERROR E flag not supported</c>: the server's own. Clients cannot choose versions.</summary>
-    UnsupportedFlag,
-
     /// <summary><c>CLIENT_ERROR invalid or duplicate flag</c></summary>
     InvalidOrDuplicateFlag,
 

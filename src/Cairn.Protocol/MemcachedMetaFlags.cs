@@ -52,7 +52,7 @@ internal enum MemcachedMetaFlags : ulong
     /// <summary><c>D</c>: the request has a <see cref="MemcachedRequest.Delta"/>.</summary>
     Delta = 1UL << ('D' - 'A'),
 
-    /// <summary><c>E</c>: give the entry this version if it is written, which the server does not offer.</summary>
+    /// <summary><c>E</c>: if the entry is written, give it the version <see cref="MemcachedRequest.ChosenVersion"/>.</summary>
     NewVersion = 1UL << ('E' - 'A'),
 
     /// <summary><c>F</c>: the request has <see cref="MemcachedRequest.ClientFlags"/>.</summary>

@@ -68,6 +68,9 @@ internal struct MemcachedRequest
     /// <summary>Gets the version to compare with, from <c>cas</c> or <c>C</c>.</summary>
     public ulong Version { get; internal set; }
 
+    /// <summary>Gets the version for the entry that the command writes, from <c>E</c>; 0 if the server chooses it.</summary>
+    public ulong ChosenVersion { get; internal set; }
+
     /// <summary>
     /// Gets the delta of <c>incr</c>, <c>decr</c> or <c>D</c>; 1 for <c>ma</c> without <c>D</c>. Also the number of <c>verbosity</c> and
     /// <c>cache_memlimit</c>.

@@ -56,8 +56,14 @@ public readonly record struct EntryInfo
     /// <summary>Gets the marks that a server has attached to the value for its clients.</summary>
     internal EntryFields Marks { get; init; }
 
+    /// <summary>Gets the version that a client of memcached's protocol chose; 0 if none did.</summary>
+    internal ulong ChosenVersion { get; init; }
+
     internal EntryInfo WithValueBytes(int valueBytes) =>
-        new(Type, valueBytes, Flags, Version, _deadlineUnixMs, _slidingMs, _slidingLimitUnixMs) { Marks = Marks };
+        new(Type, valueBytes, Flags, Version, _deadlineUnixMs, _slidingMs, _slidingLimitUnixMs) 
+        {
+            Marks = Marks, ChosenVersion = ChosenVersion,
+        };
 
     private static DateTimeOffset? ToMoment(long unixMs) =>
         unixMs == long.MaxValue ? null : DateTimeOffset.FromUnixTimeMilliseconds(Math.Clamp(unixMs, 0, 253_402_300_799_999));

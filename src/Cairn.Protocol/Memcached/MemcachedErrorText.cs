@@ -16,7 +16,6 @@ internal static class MemcachedErrorText
         MemcachedError.TooManyFlags => "CLIENT_ERROR options flags too long\r\n"u8,
         MemcachedError.DuplicateFlag => "CLIENT_ERROR duplicate flag\r\n"u8,
         MemcachedError.InvalidFlag => "CLIENT_ERROR invalid flag\r\n"u8,
-        MemcachedError.UnsupportedFlag => "CLIENT_ERROR E flag not supported\r\n"u8,
         MemcachedError.InvalidOrDuplicateFlag => "CLIENT_ERROR invalid or duplicate flag\r\n"u8,
         MemcachedError.BadToken => "CLIENT_ERROR bad token in command line format\r\n"u8,
         MemcachedError.BadBase64Key => "CLIENT_ERROR error decoding key\r\n"u8,

@@ -386,7 +386,7 @@ internal static class WordRequests
             // mg reports the kind of error; the other two commands do not.
             return Malformed(
                 ref request,
-                request.Command == MemcachedCommand.MetaGet || error == MemcachedError.UnsupportedFlag ? error : MemcachedError.InvalidOrDuplicateFlag);
+                request.Command == MemcachedCommand.MetaGet ? error : MemcachedError.InvalidOrDuplicateFlag);
         }
 
         if (request.Command == MemcachedCommand.MetaArithmetic && !TryNormaliseArithmeticMode(ref request))
@@ -478,10 +478,7 @@ internal static class WordRequests
             }
         }
 
-        // mg without N changes nothing that has a version.
-        bool isVersionChosen = request.Has(MemcachedMetaFlags.NewVersion)
-            && (request.Command != MemcachedCommand.MetaGet || request.Has(MemcachedMetaFlags.Vivify));
-        return error == MemcachedError.None && isVersionChosen ? MemcachedError.UnsupportedFlag : error;
+        return error;
     }
 
     private static bool IsFlag(MemcachedMetaFlags flag)
@@ -535,7 +532,9 @@ internal static class WordRequests
                 return isVersion ? MemcachedError.None : MemcachedError.BadToken;
 
             case MemcachedMetaFlags.NewVersion:
-                return MemcachedNumber.TryParseUInt64(argument, out _) ? MemcachedError.None : MemcachedError.BadToken;
+                bool isChosen = MemcachedNumber.TryParseUInt64(argument, out ulong chosen);
+                request.ChosenVersion = chosen;
+                return isChosen ? MemcachedError.None : MemcachedError.BadToken;
 
             case MemcachedMetaFlags.InitialValue:
                 bool isInitial = MemcachedNumber.TryParseUInt64(argument, out ulong initial);

@@ -182,7 +182,7 @@ internal sealed unsafe partial class BinarySession : Session
                 return true;
 
             case MemcachedCommand.Delete:
-                WriteStatus status = _entries.Delete(key, _entries.VersionOf(key.Place, request.Version));
+                WriteStatus status = _entries.Delete(key, _entries.VersionOf(key, request.Version));
                 WriteResult(request, status, 0, output);
                 return true;
 
@@ -297,7 +297,7 @@ internal sealed unsafe partial class BinarySession : Session
         Span<byte> room = output.Reserve(MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes);
         MemcachedBinary.WriteHeader(
             room, request, MemcachedStatus.Success, new MemcachedBody(MemcachedBinary.FlagsBytes, 0, MemcachedBinary.FlagsBytes),
-            _entries.TokenOf(key.Place, info.Version));
+            _entries.TokenOf(key.Place, info));
         BinaryPrimitives.WriteUInt32BigEndian(room[MemcachedBinary.HeaderBytes..], info.Flags);
         output.Advance(MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes);
     }
@@ -313,7 +313,7 @@ internal sealed unsafe partial class BinarySession : Session
             Value = request.Value.Of(input),
             Flags = request.ClientFlags,
             ExpirationSeconds = request.ExpirationSeconds,
-            Version = _entries.VersionOf(key.Place, request.Version),
+            Version = _entries.VersionOf(key, request.Version),
         };
         ulong version = 0;
         WriteStatus status = request.IsQuiet && request.Command == MemcachedCommand.Set
@@ -346,7 +346,7 @@ internal sealed unsafe partial class BinarySession : Session
 
     private void Count(in MemcachedBinaryRequest request, in KeyRef key, OutputBuffer output)
     {
-        var arithmetic = new Arithmetic(request.Delta, request.Command == MemcachedCommand.Incr, _entries.VersionOf(key.Place, request.Version));
+        var arithmetic = new Arithmetic(request.Delta, request.Command == MemcachedCommand.Incr, _entries.VersionOf(key, request.Version));
         WriteStatus status;
         CountedNumber counted;
         do
@@ -370,12 +370,12 @@ internal sealed unsafe partial class BinarySession : Session
 
         if (status != WriteStatus.Stored || request.IsQuiet)
         {
-            WriteResult(request, status, _entries.TokenOf(key.Place, counted.Info.Version), output);
+            WriteResult(request, status, _entries.TokenOf(key.Place, counted.Info), output);
             return;
         }
 
         Span<byte> room = output.Reserve(MemcachedBinary.HeaderBytes + sizeof(ulong));
-        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, new MemcachedBody(0, 0, sizeof(ulong)), _entries.TokenOf(key.Place, counted.Info.Version));
+        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, new MemcachedBody(0, 0, sizeof(ulong)), _entries.TokenOf(key.Place, counted.Info));
         BinaryPrimitives.WriteUInt64BigEndian(room[MemcachedBinary.HeaderBytes..], counted.Number);
         output.Advance(MemcachedBinary.HeaderBytes + sizeof(ulong));
     }
@@ -407,7 +407,7 @@ internal sealed unsafe partial class BinarySession : Session
     {
         int keyBytes = request.ReturnsKey ? key.Length : 0;
         var body = new MemcachedBody(MemcachedBinary.FlagsBytes, keyBytes, MemcachedBinary.FlagsBytes + keyBytes + info.ValueBytes);
-        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, body, _entries.TokenOf(key.Place, info.Version));
+        MemcachedBinary.WriteHeader(room, request, MemcachedStatus.Success, body, _entries.TokenOf(key.Place, info));
         BinaryPrimitives.WriteUInt32BigEndian(room[MemcachedBinary.HeaderBytes..], info.Flags);
         int head = MemcachedBinary.HeaderBytes + MemcachedBinary.FlagsBytes;
         new ReadOnlySpan<byte>(key.Bytes, keyBytes).CopyTo(room[head..]);

@@ -103,8 +103,9 @@ internal sealed unsafe partial class EntryCommands
         return FinishJoin(key, status);
     }
 
-    /// <summary>Adds to a value that has this version, or any with 0, and returns the resulting version.</summary>
-    public WriteStatus Join(in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix, ulong expectedVersion, out ulong version)
+    /// <summary>Adds to a value that has this version, or any with 0, and returns the resulting version. The client can choose the version.</summary>
+    public WriteStatus Join(
+        in KeyRef key, ReadOnlySpan<byte> addition, bool isPrefix, ulong expectedVersion, out ulong version, ulong chosenVersion = 0)
     {
         version = 0;
         while (true)
@@ -127,8 +128,9 @@ internal sealed unsafe partial class EntryCommands
                 }
 
                 _copiedBytes += pin.Info.ValueBytes;
-                WriteStatus status = _engine.Write(
-                    key, EntryContent.Joined(pin, addition, isPrefix), WriteCondition.IfVersion, pin.Info.Version, out version);
+                EntryContent content = EntryContent.Joined(pin, addition, isPrefix);
+                content.ChosenVersion = chosenVersion;
+                WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, pin.Info.Version, out version);
                 if (expectedVersion != 0 || status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
                 {
                     return FinishJoin(key, status);
@@ -269,11 +271,11 @@ internal sealed unsafe partial class EntryCommands
     public void CountArithmeticMiss(bool isIncrement) => (isIncrement ? ref Counters.IncrMisses : ref Counters.DecrMisses)++;
 
     /// <summary>Creates a number that does not exist.</summary>
-    public WriteStatus CreateNumber(in KeyRef key, ulong number, in ResolvedExpiration expiration, out EntryInfo info)
+    public WriteStatus CreateNumber(in KeyRef key, ulong number, in ResolvedExpiration expiration, out EntryInfo info, ulong chosenVersion = 0)
     {
         Span<byte> digits = stackalloc byte[DecimalText.MaxUInt64Bytes];
         digits = digits[..DecimalText.Format(number, digits)];
-        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, First = digits };
+        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, First = digits, ChosenVersion = chosenVersion };
         WriteStatus status = Events.Write(_engine, key, content, WriteCondition.IfAbsent, 0, out ulong version);
         if (status == WriteStatus.Stored)
         {
@@ -284,7 +286,10 @@ internal sealed unsafe partial class EntryCommands
             }
         }
 
-        info = new EntryInfo(EntryType.Value, digits.Length, 0, Math.Max(version, ExpiredVersion), expiration.Deadline, 0, long.MaxValue);
+        info = new EntryInfo(EntryType.Value, digits.Length, 0, Math.Max(version, ExpiredVersion), expiration.Deadline, 0, long.MaxValue)
+        {
+            ChosenVersion = chosenVersion,
+        };
         return status;
     }
 
@@ -396,12 +401,15 @@ internal sealed unsafe partial class EntryCommands
         }
 
         ResolvedExpiration? expiration = arithmetic.Expiration;
-        WriteStatus status = _engine.Rewrite(key, result, expiration, counted.Info.Version, out ulong version);
+        WriteStatus status = _engine.Rewrite(key, result, expiration, counted.Info.Version, out ulong version, arithmetic.ChosenVersion);
         if (status == WriteStatus.Stored)
         {
             counted.Info = new EntryInfo(
                 counted.Info.Type, result.Length, counted.Info.Flags, version,
-                expiration?.EarliestDeadline ?? counted.Info.DeadlineUnixMs, 0, long.MaxValue);
+                expiration?.EarliestDeadline ?? counted.Info.DeadlineUnixMs, 0, long.MaxValue)
+            {
+                ChosenVersion = arithmetic.ChosenVersion,
+            };
             Events.Notify(EventClasses.Strings, "incrby"u8, NameOf(key));
             if (expiration is { } changed)
             {
@@ -443,7 +451,8 @@ internal readonly ref struct StoreRequest
 /// <param name="IsIncrement">Whether it is added.</param>
 /// <param name="ExpectedVersion">The version that the entry must have; 0 for any.</param>
 /// <param name="Expiration">The entry's new expiration; null for no change.</param>
-internal readonly record struct Arithmetic(ulong Delta, bool IsIncrement, ulong ExpectedVersion = 0, ResolvedExpiration? Expiration = null);
+/// <param name="ChosenVersion">The version that the client chose for the new number; 0 for none.</param>
+internal readonly record struct Arithmetic(ulong Delta, bool IsIncrement, ulong ExpectedVersion = 0, ResolvedExpiration? Expiration = null, ulong ChosenVersion = 0);
 
 /// <summary>A changed number.</summary>
 internal struct CountedNumber

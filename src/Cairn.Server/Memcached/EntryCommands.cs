@@ -81,12 +81,40 @@ internal sealed unsafe partial class EntryCommands
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong TokenOf(in KeyPlacement place, ulong version) => _sessions.TokenOf(place.Partition, version);
 
-    /// <summary>Returns the version that a client's number stands for; 0 for any version. If it is a number of no version that the key can
-    /// have, returns the largest number, which no entry has.</summary>
-    public ulong VersionOf(in KeyPlacement place, ulong token) =>
-        token == 0 || !_sessions.Options.TellsVersions ? 0
-        : token % MemcachedSessions.MaxPartitions == (uint)place.Partition && token >= MemcachedSessions.MaxPartitions
+    /// <summary>Returns the number by which clients know the version of an entry.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong TokenOf(in KeyPlacement place, in EntryInfo info) => _sessions.TokenOf(place.Partition, info);
+
+    /// <summary>Returns the version for an entry that a request writes, if its client chose one; otherwise 0.</summary>
+    public ulong ChosenVersionOf(in MemcachedRequest request)
+    {
+        ulong chosen = _sessions.Options.TellsVersions ? request.ChosenVersion : 0;
+        if (chosen != 0)
+        {
+            _engine.Memory.RaiseChosenVersions();
+        }
+
+        return chosen;
+    }
+
+    /// <summary>Returns the version of a key's entry that a client's number stands for; 0 for any version. If it is a number of no version that
+    /// the key can have, returns the largest number, which no entry has.</summary>
+    public ulong VersionOf(in KeyRef key, ulong token)
+    {
+        if (token == 0 || !_sessions.Options.TellsVersions)
+        {
+            return 0;
+        }
+
+        // If the entry is replaced before the comparison, the comparison fails, as if it had come later.
+        if (_engine.Memory.HasChosenVersions && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && info.ChosenVersion != 0)
+        {
+            return info.ChosenVersion == token ? info.Version : ulong.MaxValue;
+        }
+
+        return token % MemcachedSessions.MaxPartitions == (uint)key.Place.Partition && token >= MemcachedSessions.MaxPartitions
             ? token / MemcachedSessions.MaxPartitions : ulong.MaxValue;
+    }
 
     /// <summary>Returns whether an item is larger than clients may set.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -76,7 +76,7 @@ internal struct KeyListing
         long idleSeconds = sessions.WriteTimes.IdleSeconds(partition, info.Version, wasRead: false);
         line.WriteDigits(sessions.Options.Clock.GetUtcNow().ToUnixTimeSeconds() - idleSeconds);
         line.WriteRaw(" cas="u8);
-        line.WriteDigits((long)sessions.TokenOf(partition, info.Version));
+        line.WriteDigits((long)sessions.TokenOf(partition, info));
         line.WriteRaw(" fetch=no cls=1 size="u8);
         line.WriteDigits(EntryCommands.ItemBytesOf(key.Length, info));
         line.WriteRaw("\n"u8);

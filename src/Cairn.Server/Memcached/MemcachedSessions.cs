@@ -103,6 +103,11 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public ulong TokenOf(int partition, ulong version) =>
         version == 0 || !Options.TellsVersions ? 0 : (version * MaxPartitions) + (uint)partition;
 
+    /// <summary>Returns the number by which clients know the version of an entry in a part of the store; 0 if clients see none.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public ulong TokenOf(int partition, in EntryInfo info) =>
+        info.ChosenVersion != 0 && Options.TellsVersions ? info.ChosenVersion : TokenOf(partition, info.Version);
+
     /// <summary>Writes to the log of watchers that a client has connected.</summary>
     public void NoteOpened(ClientConnection? connection)
     {

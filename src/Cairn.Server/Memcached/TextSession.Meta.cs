@@ -112,7 +112,7 @@ internal sealed unsafe partial class TextSession
             }
 
             seen.IsSame = request.Has(MemcachedMetaFlags.CompareVersion)
-                && _entries.TokenOf(key.Place, seen.Info.Version) == request.Version;
+                && _entries.TokenOf(key.Place, seen.Info) == request.Version;
             WriteStatus status = outcome == ReadOutcome.Hit ? Settle(input, request, key, ref seen) : Vivify(input, request, key, ref seen);
             if (status is WriteStatus.VersionMismatch or WriteStatus.Exists)
             {
@@ -255,6 +255,7 @@ internal sealed unsafe partial class TextSession
                 info.Type, info.ValueBytes, info.Flags, version == 0 ? info.Version : version, kept.EarliestDeadline, 0, long.MaxValue)
             {
                 Marks = info.Marks,
+                ChosenVersion = info.ChosenVersion,
             };
         }
 
@@ -277,11 +278,14 @@ internal sealed unsafe partial class TextSession
 
         ResolvedExpiration expiration = ExpirationOfNew(input, request);
 
-        var content = new EntryContent { Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited };
+        var content = new EntryContent
+        {
+            Type = EntryType.Value, Expiration = expiration, Marks = EntryFields.Awaited, ChosenVersion = _entries.ChosenVersionOf(request),
+        };
         _entries.OnMiss(key, isRead: true);
         WriteStatus status = _entries.Write(key, content, WriteCondition.IfAbsent, 0, out ulong version);
 
-        seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue);
+        seen.Info = new EntryInfo(EntryType.Value, 0, 0, version, expiration.Deadline, 0, long.MaxValue) { ChosenVersion = content.ChosenVersion };
         seen.FormerDeadlineMs = long.MaxValue;
         seen.IsCreated = true;
         seen.IsWon = true;
@@ -335,7 +339,7 @@ internal sealed unsafe partial class TextSession
             switch (flag[0])
             {
                 case (byte)'c':
-                    line.WriteFlag('c', _entries.TokenOf(key.Place, info.Version));
+                    line.WriteFlag('c', _entries.TokenOf(key.Place, info));
                     break;
                 case (byte)'f':
                     line.WriteFlag('f', (ulong)info.Flags);
@@ -397,11 +401,12 @@ internal sealed unsafe partial class TextSession
 
         ReadOnlySpan<byte> value = request.Value.Of(input);
         ulong version = 0;
+        ulong chosen = _entries.ChosenVersionOf(request);
         WriteStatus status;
         int size = value.Length;
         if (request.Mode is (byte)'A' or (byte)'P')
         {
-            status = JoinMeta(key, request, value, ref version);
+            status = JoinMeta(key, request, value, chosen, ref version);
             if (status == WriteStatus.Stored && request.Has(MemcachedMetaFlags.ReturnSize) && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo joined))
             {
                 size = joined.ValueBytes;
@@ -410,16 +415,17 @@ internal sealed unsafe partial class TextSession
         else if (request is { Mode: 0 or (byte)'S', ClientFlags: 0, ExpirationSeconds: 0 }
             && !request.Has(MemcachedMetaFlags.CompareVersion)
             && !request.Has(MemcachedMetaFlags.ReturnVersion)
+            && chosen == 0
             && _entries.TryReplacePlain(key, value))
         {
             status = WriteStatus.Stored;
         }
         else
         {
-            status = WriteMeta(key, request, value, out version);
+            status = WriteMeta(key, request, value, chosen, out version);
         }
 
-        version = _entries.TokenOf(key.Place, version);
+        version = chosen != 0 ? chosen : _entries.TokenOf(key.Place, version);
         _entries.NoteStore(key, CommandOf(request), status, value.Length, request.ExpirationSeconds);
         switch (status)
         {
@@ -453,16 +459,16 @@ internal sealed unsafe partial class TextSession
     };
 
     // With the flag N, a missing value is created from the addition.
-    private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, ref ulong version)
+    private WriteStatus JoinMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, ulong chosen, ref ulong version)
     {
         bool isPrefix = request.Mode == 'P';
-        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0;
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key, request.Version) : 0;
         WriteStatus status;
         do
         {
-            status = expected == 0 && !request.Has(MemcachedMetaFlags.ReturnVersion)
+            status = expected == 0 && chosen == 0 && !request.Has(MemcachedMetaFlags.ReturnVersion)
                 ? _entries.Join(key, value, isPrefix)
-                : _entries.Join(key, value, isPrefix, expected, out version);
+                : _entries.Join(key, value, isPrefix, expected, out version, chosen);
             if (status != WriteStatus.NotFound || !request.Has(MemcachedMetaFlags.Vivify)
                 || _engine.TryGetInfo(key, acceptStale: false, out _)) // The result would be too large.
             {
@@ -472,6 +478,7 @@ internal sealed unsafe partial class TextSession
             var content = new EntryContent
             {
                 Type = EntryType.Value, Flags = request.ClientFlags, Expiration = _entries.ExpirationOf(request.VivifySeconds), First = value,
+                ChosenVersion = chosen,
             };
             status = _entries.Write(key, content, WriteCondition.IfAbsent, 0, out version);
         }
@@ -479,7 +486,7 @@ internal sealed unsafe partial class TextSession
         return status;
     }
 
-    private WriteStatus WriteMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, out ulong version)
+    private WriteStatus WriteMeta(in KeyRef key, in MemcachedRequest request, ReadOnlySpan<byte> value, ulong chosen, out ulong version)
     {
         var content = new EntryContent
         {
@@ -487,6 +494,7 @@ internal sealed unsafe partial class TextSession
             Flags = request.ClientFlags,
             Expiration = _entries.ExpirationOf(request.ExpirationSeconds),
             First = value,
+            ChosenVersion = chosen,
         };
         if (!request.Has(MemcachedMetaFlags.CompareVersion) || request.Mode == (byte)'E')
         {
@@ -500,11 +508,11 @@ internal sealed unsafe partial class TextSession
         }
 
         WriteCondition comparison = _sessions.Options.TellsVersions ? WriteCondition.IfVersion : WriteCondition.IfPresent;
-        WriteStatus status = _entries.Write(key, content, comparison, _entries.VersionOf(key.Place, request.Version), out version);
+        WriteStatus status = _entries.Write(key, content, comparison, _entries.VersionOf(key, request.Version), out version);
 
         // With the flag I, a value created from an older version is stored as stale, and keeps the expiration of the entry.
         while (status == WriteStatus.VersionMismatch && request.Has(MemcachedMetaFlags.Invalidate) && request.Version != 0
-            && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < _entries.TokenOf(key.Place, info.Version))
+            && _engine.TryGetInfo(key, acceptStale: false, out EntryInfo info) && request.Version < _entries.TokenOf(key.Place, info))
         {
             content.Expiration = _entries.ExpirationOf(info);
             content.Marks = EntryFields.Stale | (info.Marks & EntryFields.Awaited);
@@ -517,7 +525,7 @@ internal sealed unsafe partial class TextSession
 
     private void MetaDelete(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0;
+        ulong expected = request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key, request.Version) : 0;
         WriteStatus status;
         _entries.CountGone(key);
         if (request.Has(MemcachedMetaFlags.RemoveValue))
@@ -556,6 +564,7 @@ internal sealed unsafe partial class TextSession
             Flags = request.ClientFlags,
             Expiration = _entries.ExpirationOf(request.ExpirationSeconds),
             Marks = request.Has(MemcachedMetaFlags.Invalidate) ? EntryFields.Stale : EntryFields.None,
+            ChosenVersion = _entries.ChosenVersionOf(request),
         };
         return expected == 0
             ? _entries.Write(key, content, WriteCondition.IfPresent, 0, out _)
@@ -581,7 +590,7 @@ internal sealed unsafe partial class TextSession
             ResolvedExpiration expiration = request.Has(MemcachedMetaFlags.TimeToLive)
                 ? _entries.ExpirationOf(request.ExpirationSeconds)
                 : _entries.ExpirationOf(info);
-            WriteStatus status = _engine.Touch(key, expiration, EntryFields.Stale, info.Version, out _);
+            WriteStatus status = _engine.Touch(key, expiration, EntryFields.Stale, info.Version, out _, _entries.ChosenVersionOf(request));
             if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
             {
                 if (status != WriteStatus.Stored)
@@ -601,8 +610,8 @@ internal sealed unsafe partial class TextSession
     private void MetaArithmetic(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
         var arithmetic = new Arithmetic(
-            request.Delta, request.Mode != 'D', request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key.Place, request.Version) : 0,
-            request.Has(MemcachedMetaFlags.TimeToLive) ? _entries.ExpirationOf(request.ExpirationSeconds) : null);
+            request.Delta, request.Mode != 'D', request.Has(MemcachedMetaFlags.CompareVersion) ? _entries.VersionOf(key, request.Version) : 0,
+            request.Has(MemcachedMetaFlags.TimeToLive) ? _entries.ExpirationOf(request.ExpirationSeconds) : null, _entries.ChosenVersionOf(request));
         WriteStatus status;
         CountedNumber counted;
         bool isCreated = false;
@@ -622,7 +631,7 @@ internal sealed unsafe partial class TextSession
 
             counted.Number = request.InitialValue;
             counted.FormerDeadlineMs = long.MaxValue;
-            status = _entries.CreateNumber(key, counted.Number, ExpirationOfNew(input, request), out counted.Info);
+            status = _entries.CreateNumber(key, counted.Number, ExpirationOfNew(input, request), out counted.Info, arithmetic.ChosenVersion);
             isCreated = status == WriteStatus.Stored;
         }
         while (status == WriteStatus.Exists);
@@ -672,7 +681,7 @@ internal sealed unsafe partial class TextSession
             switch (flag[0])
             {
                 case (byte)'c':
-                    line.WriteFlag('c', _entries.TokenOf(key.Place, counted.Info.Version));
+                    line.WriteFlag('c', _entries.TokenOf(key.Place, counted.Info));
                     break;
                 case (byte)'t':
                     line.WriteFlag('t', SecondsLeft(isTouched ? counted.Info.DeadlineUnixMs : counted.FormerDeadlineMs));
@@ -716,7 +725,7 @@ internal sealed unsafe partial class TextSession
         line.WriteRaw(" la="u8);
         line.WriteDigits(IdleSeconds(key, info, wasRead));
         line.WriteRaw(" cas="u8);
-        line.WriteDigits((long)_entries.TokenOf(key.Place, info.Version));
+        line.WriteDigits((long)_entries.TokenOf(key.Place, info));
         line.WriteRaw(wasRead ? " fetch=yes cls=1 size="u8 : " fetch=no cls=1 size="u8);
         line.WriteDigits(EntryCommands.ItemBytesOf(key.Length, info));
         line.WriteLineEnd();

@@ -192,7 +192,7 @@ internal sealed unsafe partial class TextSession
         ReadResult result, Span<byte> room, byte* key, int keyLength, in KeyPlacement place, int start, in EntryInfo info, bool withVersion,
         OutputBuffer output)
     {
-        ulong token = _entries.TokenOf(place, info.Version);
+        ulong token = _entries.TokenOf(place, info);
         if (result == ReadResult.Read)
         {
             output.Advance(FinishValue(room, key, keyLength, start, info.ValueBytes, info.Flags, token, withVersion));

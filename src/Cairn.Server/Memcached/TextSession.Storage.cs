@@ -20,7 +20,7 @@ internal sealed unsafe partial class TextSession
                 Value = request.Value.Of(input),
                 Flags = request.ClientFlags,
                 ExpirationSeconds = request.ExpirationSeconds,
-                Version = _entries.VersionOf(keyRef.Place, request.Version),
+                Version = _entries.VersionOf(keyRef, request.Version),
             });
             ReplyStored(request, status, output);
         }

@@ -13,6 +13,9 @@ internal unsafe ref struct EntryContent
     public EntryFields Marks;
     public ResolvedExpiration Expiration;
 
+    /// <summary>The version that a client of memcached's protocol chose; 0 for none.</summary>
+    public ulong ChosenVersion;
+
     /// <summary>The value, in up to two parts, so that append and prepend need no buffer.</summary>
     public ReadOnlySpan<byte> First;
     public ReadOnlySpan<byte> Second;
@@ -64,7 +67,8 @@ internal unsafe ref struct EntryContent
         EntryFields fields = Expiration.Fields
             | Marks
             | (collection != 0 ? EntryFields.Collection : 0)
-            | (HasLease ? EntryFields.Lease : 0);
+            | (HasLease ? EntryFields.Lease : 0)
+            | (ChosenVersion != 0 ? EntryFields.ChosenVersion : 0);
         return fields != 0 || Flags != 0 ? fields | EntryFields.Flags : 0;
     }
 
@@ -187,6 +191,11 @@ internal unsafe ref struct EntryContent
             *(uint*)lease = LeaseOwner;
             *(uint*)(lease + 4) = LeaseIncarnation;
             *(long*)(lease + 8) = LeaseDeadline;
+        }
+
+        if ((fields & EntryFields.ChosenVersion) != 0)
+        {
+            *(ulong*)(target + EntryView.OffsetOf(fields, EntryFields.ChosenVersion)) = ChosenVersion;
         }
     }
 

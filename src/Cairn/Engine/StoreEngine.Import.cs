@@ -11,6 +11,11 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Import(in KeyRef key, in EntryContent content, bool isMain, int frequency)
     {
         long bytes = content.PaddedBytes(key);
+        if (content.ChosenVersion != 0)
+        {
+            Memory.RaiseChosenVersions();
+        }
+
         WriteStatus status = IsLong(bytes) || !isMain || Memory.IsKept(key.Collection)
             ? Write(key, content, WriteCondition.Always, 0, out _)
             : WriteToMain(key, content, bytes);

@@ -256,7 +256,7 @@ internal sealed unsafe partial class StoreEngine
     }
 
     private WriteStatus TouchLarge(
-        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, ulong chosenVersion)
     {
         version = 0;
         while (true)
@@ -279,6 +279,7 @@ internal sealed unsafe partial class StoreEngine
                     Type = info.Type,
                     Flags = info.Flags,
                     Marks = marks ?? info.Marks,
+                    ChosenVersion = chosenVersion != 0 ? chosenVersion : info.ChosenVersion,
                     Expiration = expiration,
                     First = pin.Value,
                     Origin = pin.Entry.Start,

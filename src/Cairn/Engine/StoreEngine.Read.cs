@@ -365,6 +365,7 @@ internal sealed unsafe partial class StoreEngine
                 entry.Type, (int)entry.ValueLength, entry.Flags, entry.Version, deadline, entry.SlidingIntervalMs, entry.AbsoluteDeadline)
             {
                 Marks = entry.Fields & EntryFields.Marks,
+                ChosenVersion = entry.ChosenVersion,
             };
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -61,15 +61,16 @@ internal sealed unsafe partial class StoreEngine
     public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0) =>
         Touch(key, expiration, marks: null, expectedVersion, out _);
 
-    /// <summary>Changes an entry's expiration and marks. The marks stay if <paramref name="marks"/> is null.</summary>
+    /// <summary>Changes an entry's expiration and marks. The marks stay if <paramref name="marks"/> is null, and the version that a client chose
+    /// stays if <paramref name="chosenVersion"/> is 0.</summary>
     public WriteStatus Touch(
-        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version)
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, ulong chosenVersion = 0)
     {
         WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfPresent, expectedVersion);
         var step = new TouchStep(marks);
-        WriteStatus status = Run(ref write, ref step, new EntryContent { Expiration = expiration });
+        WriteStatus status = Run(ref write, ref step, new EntryContent { Expiration = expiration, ChosenVersion = chosenVersion });
         version = write.Version;
-        return status != NeedsUnlocked ? status : TouchLarge(key, expiration, marks, expectedVersion, out version);
+        return status != NeedsUnlocked ? status : TouchLarge(key, expiration, marks, expectedVersion, out version, chosenVersion);
     }
 
     /// <summary>Adds bytes before or after a value.</summary>
@@ -87,11 +88,11 @@ internal sealed unsafe partial class StoreEngine
 
     /// <summary>Replaces the value of an entry that still has a version. Flags and marks stay; so does the expiration if none is given.</summary>
     public WriteStatus Rewrite(
-        in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version)
+        in KeyRef key, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, ulong expectedVersion, out ulong version, ulong chosenVersion = 0)
     {
         WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfVersion, expectedVersion);
         scoped var step = new RewriteStep(expiration);
-        WriteStatus status = Run(ref write, ref step, new EntryContent { First = value });
+        WriteStatus status = Run(ref write, ref step, new EntryContent { First = value, ChosenVersion = chosenVersion });
         version = write.Version;
         return status != NeedsUnlocked ? status : Write(key, step.Content, WriteCondition.IfVersion, expectedVersion, out version);
     }
@@ -601,7 +602,7 @@ internal sealed unsafe partial class StoreEngine
         return isDropped;
     }
 
-    internal WriteStatus TouchLocked(ref WriteOperation write, in ResolvedExpiration expiration, EntryFields? marks)
+    internal WriteStatus TouchLocked(ref WriteOperation write, scoped in EntryContent change, EntryFields? marks)
     {
         if (!Find(ref write) || !IsLive(write.Partition, write.Old.Entry))
         {
@@ -624,7 +625,8 @@ internal sealed unsafe partial class StoreEngine
             Type = old.Type,
             Flags = old.Flags,
             Marks = marks ?? (old.Fields & EntryFields.Marks),
-            Expiration = expiration,
+            ChosenVersion = change.ChosenVersion != 0 ? change.ChosenVersion : old.ChosenVersion,
+            Expiration = change.Expiration,
             IsUse = true,
         };
         return RewriteLocked(ref write, content, [], isPrefix: false);
@@ -654,7 +656,7 @@ internal sealed unsafe partial class StoreEngine
 
     // Replaces the value. The caller writes the content without the lock if it is too long.
     internal WriteStatus ReplaceLocked(
-        scoped ref WriteOperation write, ReadOnlySpan<byte> value, ResolvedExpiration? expiration, out EntryContent content)
+        scoped ref WriteOperation write, scoped in EntryContent change, ResolvedExpiration? expiration, out EntryContent content)
     {
         content = default;
         if (!Find(ref write) || !IsLive(write.Partition, write.Old.Entry))
@@ -667,7 +669,8 @@ internal sealed unsafe partial class StoreEngine
         content.Flags = old.Flags;
         content.Marks = old.Fields & EntryFields.Marks;
         content.Expiration = expiration ?? EntryContent.ExpirationOf(old);
-        content.First = value;
+        content.ChosenVersion = change.ChosenVersion;
+        content.First = change.First;
         write.Bytes = content.PaddedBytes(write.Key);
         return IsLong(write.Bytes) ? NeedsUnlocked : WriteLocked(ref write, content);
     }

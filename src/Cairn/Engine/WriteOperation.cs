@@ -64,7 +64,7 @@ internal readonly struct RemoveStep : ILockedWrite
 internal readonly struct TouchStep(EntryFields? marks) : ILockedWrite
 {
     public WriteStatus Run(StoreEngine engine, scoped ref WriteOperation write, scoped in EntryContent content) =>
-        engine.TouchLocked(ref write, content.Expiration, marks);
+        engine.TouchLocked(ref write, content, marks);
 }
 
 internal readonly struct JoinStep(bool isPrefix) : ILockedWrite
@@ -79,5 +79,5 @@ internal ref struct RewriteStep(ResolvedExpiration? expiration) : ILockedWrite
     public EntryContent Content;
 
     public WriteStatus Run(StoreEngine engine, scoped ref WriteOperation write, scoped in EntryContent content) =>
-        engine.ReplaceLocked(ref write, content.First, expiration, out Content);
+        engine.ReplaceLocked(ref write, content, expiration, out Content);
 }

@@ -384,6 +384,8 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         {
             Type = entry.Type,
             Flags = entry.Flags,
+            Marks = entry.Fields & EntryFields.Marks,
+            ChosenVersion = entry.ChosenVersion,
             Expiration = expiration,
             First = value,
         };

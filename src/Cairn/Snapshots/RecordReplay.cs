@@ -155,9 +155,15 @@ internal sealed unsafe class RecordReplay
                 Type = entry.Type,
                 Flags = entry.Flags,
                 Marks = entry.Fields & EntryFields.Marks,
+                ChosenVersion = entry.ChosenVersion,
                 Expiration = new ResolvedExpiration(entry.AbsoluteDeadline, entry.SlidingIntervalMs, _now),
                 First = new ReadOnlySpan<byte>(entry.Value, (int)entry.ValueLength),
             };
+            if (content.ChosenVersion != 0)
+            {
+                _engine.Memory.RaiseChosenVersions();
+            }
+
             WriteStatus status;
             try
             {

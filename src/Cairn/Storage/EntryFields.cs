@@ -20,6 +20,6 @@ internal enum EntryFields : byte
     /// <summary>The marks that servers set on values for their clients. The store only keeps them.</summary>
     Marks = Stale | Awaited,
 
-    /// <summary>Bits of fields that this version does not know. An entry with such a bit is not readable.</summary>
-    Unknown = 0x80,
+    /// <summary>A number that a client of memcached's protocol chose as the entry's version.</summary>
+    ChosenVersion = 128,
 }

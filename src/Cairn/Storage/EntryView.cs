@@ -19,6 +19,7 @@ namespace Cairn.Storage;
 //                   i64   interval, milliseconds
 //       collection  u32   | 4 bytes reserved
 //       lease       u32   owner slot | u32 incarnation | i64 end of the lease, Unix milliseconds
+//       chosen      u64   version that a client chose
 //
 //   I1  Everything except the sliding word is written once, before a slot leads to the entry.
 //   I2  The checksum covers everything except itself and the sliding word, which has its own check.
@@ -27,7 +28,7 @@ namespace Cairn.Storage;
 internal readonly unsafe struct EntryView
 {
     public const int HeaderBytes = 20;
-    public const int MaxFieldsBytes = 4 + 8 + 16 + 8 + 16;
+    public const int MaxFieldsBytes = 4 + 8 + 16 + 8 + 16 + 8;
     public const int Alignment = 8;
     public const int MaxKeyBytes = 64 * 1024;
 
@@ -71,7 +72,7 @@ internal readonly unsafe struct EntryView
 
     public long PaddedBytes => (UnpaddedBytes + (Alignment - 1)) & ~(long)(Alignment - 1);
 
-    public uint Flags => (Fields & ~EntryFields.Unknown) == 0 ? 0 : *(uint*)(Start + HeaderBytes);
+    public uint Flags => Fields == 0 ? 0 : *(uint*)(Start + HeaderBytes);
 
     public bool HasDeadline => (Fields & (EntryFields.Deadline | EntryFields.Sliding)) != 0;
 
@@ -83,6 +84,10 @@ internal readonly unsafe struct EntryView
     /// <summary>Gets the absolute deadline, or <see cref="long.MaxValue"/> if there is none.</summary>
     public long AbsoluteDeadline =>
         (Fields & EntryFields.Deadline) == 0 ? long.MaxValue : *(long*)(Start + OffsetOf(EntryFields.Deadline));
+
+    /// <summary>Gets the version that a client chose for the entry; 0 if none did. The store itself uses <see cref="Version"/>.</summary>
+    public ulong ChosenVersion =>
+        (Fields & EntryFields.ChosenVersion) == 0 ? 0 : *(ulong*)(Start + OffsetOf(EntryFields.ChosenVersion));
 
     public ulong* SlidingWord => (ulong*)(Start + OffsetOf(EntryFields.Sliding));
 
@@ -144,11 +149,10 @@ internal readonly unsafe struct EntryView
     }
 
     /// <summary>
-    /// Returns whether the entry ends within <paramref name="available"/> bytes and this version knows all of its fields.
+    /// Returns whether the entry ends within <paramref name="available"/> bytes.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool IsWithin(long available) =>
-        UnpaddedBytes <= available && (Fields & EntryFields.Unknown) == 0;
+    public bool IsWithin(long available) => UnpaddedBytes <= available;
 
     public bool KeyEquals(byte* key, int length) =>
         length == KeyLength && ShortBytes.AreEqual(Key, key, length);
@@ -201,7 +205,8 @@ internal readonly unsafe struct EntryView
 
     private static int FieldsLengthOf(EntryFields fields) =>
         4 + ((fields & EntryFields.Deadline) != 0 ? 8 : 0) + ((fields & EntryFields.Sliding) != 0 ? 16 : 0)
-        + ((fields & EntryFields.Collection) != 0 ? 8 : 0) + ((fields & EntryFields.Lease) != 0 ? 16 : 0);
+        + ((fields & EntryFields.Collection) != 0 ? 8 : 0) + ((fields & EntryFields.Lease) != 0 ? 16 : 0)
+        + ((fields & EntryFields.ChosenVersion) != 0 ? 8 : 0);
 
     private int OffsetOf(EntryFields field) => OffsetOf(Fields, field);
 

@@ -227,6 +227,18 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         }
     }
 
+    /// <summary>Gets whether a client has chosen the version of an entry. Acquire; pairs with <see cref="RaiseChosenVersions"/>.</summary>
+    public bool HasChosenVersions => Volatile.Read(ref Super->HasChosenVersions) != 0;
+
+    /// <summary>Sets HasChosenVersions before the first entry with a version that a client chose is written.</summary>
+    public void RaiseChosenVersions()
+    {
+        if (!HasChosenVersions)
+        {
+            Volatile.Write(ref Super->HasChosenVersions, 1);
+        }
+    }
+
     /// <summary>Returns one of the two overflow buckets of a key.</summary>
     public Bucket* OverflowBucket(in KeyPlacement place, int choice) =>
         BucketAt(place.Partition, place.OverflowBucket(choice, _homeBuckets, _bucketsPerPartition - _homeBuckets));

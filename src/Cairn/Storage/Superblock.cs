@@ -82,6 +82,9 @@ internal unsafe struct Superblock
     /// <summary>The highest owner slot used since a process opened the store alone. It limits the search for pins.</summary>
     [FieldOffset(512)] public int OwnerHighWater;
 
+    /// <summary>1 after a client chose the version of an entry. Then a comparison of versions looks for such an entry.</summary>
+    [FieldOffset(576)] public int HasChosenVersions;
+
     [FieldOffset(1024)] public LogBlock Log;
 
     // Each key block has a sector of its own, so that a write of one does not affect the other.

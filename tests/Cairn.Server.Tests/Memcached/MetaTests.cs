@@ -42,8 +42,7 @@ public partial class MetaTests
         { "ms a 2 s k\nhi\nms a 3 ME s\nnew\n", "HD s2 ka\nNS s3\n" },
         { "md a x\nms a 2 F5 T30\nhi\nmd a x k\nmg a v f t\n", "NF\nHD\nHD ka\nVA 0 f0 t-1\n\n" },
         { "ms a 2\nhi\nmd a x I T30\nmg a v t\n", "HD\nHD\nVA 0 t30 X W\n\n" },
-        { "mg a E5\nms a 1\n1\nmg a v E5\nms a 1 E5\n2\nmg a v\nma a E7\nmg b N0 E5\nmd a Ex\n",
-            "EN\nHD\nVA 1\n1\nCLIENT_ERROR E flag not supported\nVA 1\n1\nCLIENT_ERROR E flag not supported\nCLIENT_ERROR E flag not supported\nCLIENT_ERROR invalid or duplicate flag\n" },
+        { "mg a E5\nms a 1\n1\nmg a v E5\nmd a Ex\n", "EN\nHD\nVA 1\n1\nCLIENT_ERROR invalid or duplicate flag\n" },
         { "ma a N0 q\nma a q\nmg a v\n", "VA 1\n1\n" },
     };
 

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using Cairn.Platform;
 using Cairn.Storage;
 using Cairn.Tests.Platform;
+using Cairn.Tests.Storage;
 
 namespace Cairn.Tests.Offline;
 
@@ -36,6 +37,17 @@ public sealed class CompactTests : StoreTest
         after.Collection("books").TryGetInfo("new", out EntryInfo info);
         Assert.Equal(Clock.Now + TimeSpan.FromMinutes(7), info.ExpiresAt);
         Assert.Equal(1_000_000, after.GetStatistics().Collections.Single(collection => collection.Name == "books").BudgetBytes);
+    }
+
+    [Fact]
+    public void Marks_and_versions_that_clients_chose_are_kept()
+    {
+        MarkedEntry.Write(Store, "key");
+        Store.Dispose();
+
+        Compact();
+
+        MarkedEntry.AssertIsIn(OpenAgain(), "key");
     }
 
     [Fact]

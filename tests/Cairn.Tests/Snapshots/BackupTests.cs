@@ -1,3 +1,4 @@
+using Cairn.Tests.Storage;
 using Cairn.Tests.WriteAhead;
 
 namespace Cairn.Tests.Snapshots;
@@ -38,6 +39,18 @@ public sealed class BackupTests : LoggedStoreTest
         Assert.Null(restored.Collection("cache").Get("cached"));
         StoreAudit.Check(restored);
         Assert.True(StoreMaintenance.Verify(NewOptions.Path).IsSound);
+    }
+
+    [Fact]
+    public void Restored_store_has_the_marks_and_the_versions_that_clients_chose()
+    {
+        CairnStore store = Open(Small);
+        MarkedEntry.Write(store, "key");
+
+        store.Backup(BackupPath);
+        StoreMaintenance.Restore(BackupPath, NewOptions);
+
+        MarkedEntry.AssertIsIn(Open(NewOptions), "key");
     }
 
     [Fact]

@@ -8,6 +8,8 @@ namespace Cairn.Benchmarks.Reporting;
 /// Writes the charts and tables of the documents from the findings in bench/results. <c>bench/run chart</c> creates them again. docs/benchmarks.md
 /// says which areas to run before. A table is between two comments, and the first one names the file of findings, the cases, and how the names of the
 /// peers begin: <c>&lt;!-- figures: server.json | get, pipeline 16 | meta get, pipeline 16 | by memcached --&gt;</c>. Without peers it has all.
+/// <c>&lt;!-- findings: store.json, embedded.json --&gt;</c> has all findings with their goals. <c>&lt;!-- table: native --&gt;</c> has a table of
+/// bench/results/tables, in which the figures are recorded as a program without such a report printed them.
 /// </summary>
 internal static partial class DocumentFigures
 {
@@ -59,15 +61,16 @@ internal static partial class DocumentFigures
             yield return file;
         }
 
-        foreach (string folder in new[] { "how-to", "compare" })
+        string[] folders = [root, documents, Path.Combine(documents, "how-to"), Path.Combine(documents, "compare")];
+        foreach (string document in folders.SelectMany(folder => Directory.EnumerateFiles(folder, "*.md")))
         {
-            foreach (string document in Directory.EnumerateFiles(Path.Combine(documents, folder), "*.md"))
+            string text = File.ReadAllText(document);
+            string filled = TableMarks().Replace(text, match => Filled(root, match));
+            filled = FindingsMarks().Replace(filled, match => Between(match, FindingsTable.Of(match.Groups["file"].Captures.SelectMany(file => Read(root, file.Value).Rows))));
+            filled = RecordedMarks().Replace(filled, match => Between(match, RecordedTable.Read(root, match.Groups["name"].Value)));
+            if (TableMarks().IsMatch(text) || FindingsMarks().IsMatch(text) || RecordedMarks().IsMatch(text))
             {
-                string text = File.ReadAllText(document);
-                if (TableMarks().IsMatch(text))
-                {
-                    yield return (document, TableMarks().Replace(text, match => Filled(root, match)));
-                }
+                yield return (document, filled);
             }
         }
     }
@@ -77,9 +80,7 @@ internal static partial class DocumentFigures
         using var findings = JsonDocument.Parse(File.ReadAllText(Path.Combine(root, "bench", "results", "scale.json")));
         yield return (Path.Combine(documents, "images", "scale.svg"), ScaleChart.ToSvg(findings.RootElement));
         string page = Path.Combine(documents, "scale.md");
-        yield return (page, ScaleMarks().Replace(
-            File.ReadAllText(page),
-            match => $"{match.Groups["begin"].Value}\n{string.Join('\n', ScaleChart.Table(findings.RootElement, match.Groups["table"].Value))}\n\n<!-- end of figures -->"));
+        yield return (page, ScaleMarks().Replace(File.ReadAllText(page), match => Between(match, ScaleChart.Table(findings.RootElement, match.Groups["table"].Value))));
     }
 
     private static string Filled(string root, Match match)
@@ -87,9 +88,10 @@ internal static partial class DocumentFigures
         Report report = Read(root, match.Groups["file"].Value);
         string[] cases = [.. match.Groups["case"].Captures.Select(capture => capture.Value)];
         string[] peers = [.. match.Groups["peer"].Captures.Select(capture => capture.Value)];
-        IEnumerable<string> lines = report.Area == "formats" ? FormatsChart.Table(report, cases[0]) : PeerTable(report, cases, peers);
-        return $"{match.Groups["begin"].Value}\n{string.Join('\n', lines)}\n\n<!-- end of figures -->";
+        return Between(match, report.Area == "formats" ? FormatsChart.Table(report, cases[0]) : PeerTable(report, cases, peers));
     }
+
+    private static string Between(Match match, IEnumerable<string> lines) => $"{match.Groups["begin"].Value}\n{string.Join('\n', lines)}\n\n<!-- end of figures -->";
 
     private static IEnumerable<string> PeerTable(Report report, string[] cases, string[] peers)
     {
@@ -116,6 +118,12 @@ internal static partial class DocumentFigures
 
     [GeneratedRegex(@"(?<begin><!-- scale: (?<table>\w+) -->\n).*?<!-- end of figures -->", RegexOptions.Singleline)]
     private static partial Regex ScaleMarks();
+
+    [GeneratedRegex(@"(?<begin><!-- findings: (?<file>[\w.-]+)(, (?<file>[\w.-]+))* -->\n).*?<!-- end of figures -->", RegexOptions.Singleline)]
+    private static partial Regex FindingsMarks();
+
+    [GeneratedRegex(@"(?<begin><!-- table: (?<name>[\w-]+) -->\n).*?<!-- end of figures -->", RegexOptions.Singleline)]
+    private static partial Regex RecordedMarks();
 
     [GeneratedRegex(
         @"(?<begin><!-- figures: (?<file>[\w.]+)( \| (?<case>(?!by )[^|\n]+?))+( \| by (?<peer>[^|,\n]+?)(, (?<peer>[^|,\n]+?))*)? -->\n).*?<!-- end of figures -->",

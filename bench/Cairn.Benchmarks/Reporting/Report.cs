@@ -23,7 +23,7 @@ internal sealed record Report(
 
 /// <summary>
 /// One finding. Times and allocation are the subject's, per operation; a figure that could not be measured is null. A limit that is
-/// not a peer is expressed against its unit: against "1 ms" the ratio is in milliseconds.
+/// not a peer is expressed against its unit: against "1 ms" the ratio is in milliseconds. The goal is an upper bound unless AtLeast is true.
 /// </summary>
 internal sealed record ReportRow(
     string Case,
@@ -34,7 +34,8 @@ internal sealed record ReportRow(
     double? BytesAllocated,
     double? Ratio,
     double? Goal,
-    bool? Met)
+    bool? Met,
+    [property: JsonIgnore(Condition = JsonIgnoreCondition.WhenWritingDefault)] bool AtLeast = false)
 {
     public static ReportRow Of(Finding finding) => new(
         finding.Case,
@@ -45,7 +46,8 @@ internal sealed record ReportRow(
         Rounded(finding.Measured?.BytesAllocated, 2),
         Rounded(finding.Ratio, 4),
         Rounded(finding.Goal?.Bound, 4),
-        finding.IsMet);
+        finding.IsMet,
+        finding.Goal is { IsLowerBound: true });
 
     private static double? Rounded(double? value, int digits) => value is { } number ? Math.Round(number, digits) : null;
 }

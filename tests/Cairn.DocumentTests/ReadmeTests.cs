@@ -1,26 +1,22 @@
 namespace Cairn.DocumentTests;
 
 /// <summary>
-/// The shell blocks of README.md work when a user pastes them. Each block runs as a whole and in order in bash, in a clean clone, with an empty home.
-/// Every block has a network and processes of its own, because README.md uses the default ports. All its processes end with it.
+/// The shell blocks of README.md work when a user pastes them. Each block runs as a whole and in order, in a clean clone. Every block has a network of its
+/// own, because README.md uses the default ports.
 /// </summary>
-public sealed class ReadmeTests : IDisposable
+public sealed class ReadmeTests
 {
-    private readonly TestDirectory _directory = new();
-
-    public void Dispose() => _directory.Dispose();
-
     [RequiresNamespacesFact("git", "bash", "redis-cli", "curl")]
     public async Task Every_shell_block_of_the_readme_prints_what_it_says()
     {
-        string clone = await CloneAsync();
-        Directory.CreateDirectory(_directory["home"]);
+        using var shell = new CleanShell();
+        await shell.CloneAsync();
         ShellBlock[] blocks = [.. ShellBlock.Read(await File.ReadAllLinesAsync(RepositoryFile.At("README.md")))];
 
         Assert.Equal(3, blocks.Count(block => block.Output.Count > 0));
         foreach (ShellBlock block in blocks)
         {
-            ProgramRun run = await PasteAsync(clone, block.Script);
+            ProgramRun run = await shell.PasteAsync(shell.Clone, block.Script);
 
             Assert.True(run.ExitCode == 0 && block.IsShownBy(run.Output), $"README.md:{block.Line} ended with {run.ExitCode} and printed:\n{run.Everything}");
         }
@@ -42,40 +38,14 @@ public sealed class ReadmeTests : IDisposable
         Assert.False(blocks[0].IsShownBy("OK, or not\nDune\n"));
     }
 
-    // Clones the tracked files in their present state. Installs the tool of this build under the key of its sources, as the launcher would. Another build
-    // takes a minute, and LauncherTests does one.
-    private async Task<string> CloneAsync()
+    [Fact]
+    public void Console_block_has_its_output_between_its_commands()
     {
-        string clone = _directory["cairn"];
-        ProgramRun copied = await ProgramRun.FinishAsync(ProgramRun.Outside("bash", RepositoryFile.Root, "-c", """
-            set -euo pipefail
-            git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
-              tar --create --null --files-from=- | { mkdir "$0" && tar --extract --directory "$0"; }
-            root=$0
-            eval "$(sed -nE '/^(inputs|key_of_sources)\(\) \{$/,/^}$/p' "$root/cairn")"
-            tool=$root/artifacts/tool/$(key_of_sources)-native
-            mkdir -p "$tool"
-            printf '#!/bin/sh\nexec dotnet "%s" "$@"\n' "$PWD/src/Cairn.Cli/bin/Release/net10.0/Cairn.Cli.dll" >"$tool/cairn"
-            chmod +x "$tool/cairn"
-            """, clone));
-        Assert.True(copied.ExitCode == 0, copied.Everything);
-        return clone;
-    }
+        string[] document = ["```console", "$ cairn get a", "Dune", "$ cairn keys", "a", "```"];
 
-    private Task<ProgramRun> PasteAsync(string clone, string script)
-    {
-        var start = ProgramRun.Outside(
-            "unshare", clone, [.. RequiresNamespacesFactAttribute.Options, "bash", "-c", "ip link set lo up && exec bash"]);
-        string restored = Environment.GetEnvironmentVariable("NUGET_PACKAGES")
-            ?? Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
-        string? path = start.Environment["PATH"];
-        start.Environment.Clear();
-        start.Environment["PATH"] = path;
-        start.Environment["HOME"] = _directory["home"];
+        ShellBlock block = Assert.Single(ShellBlock.Read(document));
 
-        // Without a network, packages cannot be restored again or checked for vulnerabilities.
-        start.Environment["NUGET_PACKAGES"] = restored;
-        start.Environment["NuGetAudit"] = "false";
-        return ProgramRun.FinishAsync(start, script);
+        Assert.Equal("cairn get a\ncairn keys\n", block.Script);
+        Assert.Equal(["Dune", "a"], block.Output);
     }
 }

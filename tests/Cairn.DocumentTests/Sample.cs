@@ -9,9 +9,12 @@ internal sealed partial record Sample(string Document, int Line, IReadOnlyList<I
 
     /// <summary>Gets the samples of all documents of the repository, in the order of their files.</summary>
     public static IEnumerable<Sample> All =>
-        from file in DocumentsBelow(RepositoryFile.Root).Order(StringComparer.Ordinal)
+        from file in Documents
         from sample in Read(Path.GetRelativePath(RepositoryFile.Root, file), File.ReadAllLines(file))
         select sample;
+
+    /// <summary>Gets the paths of all documents of the repository, in order.</summary>
+    public static IEnumerable<string> Documents => DocumentsBelow(RepositoryFile.Root).Order(StringComparer.Ordinal);
 
     /// <summary>
     /// Returns the samples of one document. A comment `not compiled: REASON` on the line above a block gives the reason. A sample consists of paragraphs,

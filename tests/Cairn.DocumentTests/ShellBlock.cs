@@ -2,26 +2,38 @@ namespace Cairn.DocumentTests;
 
 /// <summary>A shell block in a document, and the output that the document shows.</summary>
 /// <param name="Line">The first line of the block, from 1.</param>
-/// <param name="Script">The text that a reader pastes.</param>
+/// <param name="Script">The text that a reader pastes. In a console block, the lines that begin with a prompt.</param>
 /// <param name="Output">
-/// The lines of the text block that follows, separated from the shell block by an empty line at most. Empty without such a block.
+/// The lines of the text block that follows, separated from the shell block by an empty line at most. Empty without such a block. In a console block, the
+/// lines without a prompt.
 /// </param>
 internal sealed record ShellBlock(int Line, string Script, IReadOnlyList<string> Output)
 {
     private const string End = "```";
+    private const string Prompt = "$ ";
 
     public static IEnumerable<ShellBlock> Read(string[] lines)
     {
         for (int start = 0; start < lines.Length; start++)
         {
-            if (lines[start] != "```sh")
+            if (lines[start] is not ("```sh" or "```console"))
             {
                 continue;
             }
 
             int end = Array.IndexOf(lines, End, start);
-            string[] output = end + 2 < lines.Length && lines[end + 2] == "```text" ? lines[(end + 3)..Array.IndexOf(lines, End, end + 3)] : [];
-            yield return new ShellBlock(start + 1, string.Join('\n', lines[(start + 1)..end]) + "\n", output);
+            string[] block = lines[(start + 1)..end];
+            if (lines[start] == "```sh")
+            {
+                string[] output = end + 2 < lines.Length && lines[end + 2] == "```text" ? lines[(end + 3)..Array.IndexOf(lines, End, end + 3)] : [];
+                yield return new ShellBlock(start + 1, string.Join('\n', block) + "\n", output);
+            }
+            else
+            {
+                IEnumerable<string> commands = block.Where(line => line.StartsWith(Prompt, StringComparison.Ordinal)).Select(line => line[Prompt.Length..]);
+                yield return new ShellBlock(start + 1, string.Join('\n', commands) + "\n", [.. block.Where(line => !line.StartsWith(Prompt, StringComparison.Ordinal))]);
+            }
+
             start = end;
         }
     }

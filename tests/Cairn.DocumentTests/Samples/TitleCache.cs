@@ -18,7 +18,7 @@ internal sealed class TitleCache
 
     public string? Get(string key)
     {
-        // First forget what changed, then read: whatever changes after this is noticed by the next call.
+        // First forget the changed titles, then read. The next call notices changes that happen after this.
         ForgetWhatChanged(_books.PartitionOf(key));
         ulong hash = _books.HashOf(key);
         if (!_titles.TryGetValue(hash, out string? title) && (title = _books.GetString(key)) is not null)

@@ -47,6 +47,16 @@ public partial class DocumentTests
         }
     }
 
+    // A rewritten sentence beside its old version begins like it.
+    [Theory]
+    [MemberData(nameof(Documents))]
+    public void No_line_of_text_begins_as_the_line_before_it(string document)
+    {
+        string[] lines = CodeBlock().Replace(File.ReadAllText(Repository.At(document)), "").Split('\n');
+
+        Assert.DoesNotContain(lines.Zip(lines.Skip(1)), pair => !pair.First.StartsWith('|') && !pair.First.StartsWith("    ", StringComparison.Ordinal) && pair.First.AsSpan().CommonPrefixLength(pair.Second) >= 35);
+    }
+
     // docs/compare/README.md is their index.
     [Fact]
     public void Every_comparison_names_versions_and_sources_and_begins_with_what_the_other_has()

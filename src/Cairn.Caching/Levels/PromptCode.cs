@@ -1,11 +1,11 @@
 namespace Cairn.Caching.Levels;
 
 // Decides whether external code may run on the caller's thread. A call on another thread can be abandoned even if the code blocks, but costs
-// several times as much as a cache in memory takes. So code must earn the caller's thread: each of many calls returned a completed task
-// within microseconds, which only code that works in memory does.
+// several times as much as a call of a cache in memory. So code runs on the caller's thread only after many calls in a row have returned
+// completed tasks within microseconds. Only code that works in memory does that.
 //
 //   0 --a prompt call--> 1 ... ProvenCalls --trusted--> ... Most
-//         a call that is late, or whose task has not completed: back by Setback; one that was abandoned: back to 0
+//         a late call, or one with an incomplete task: lower by Setback; an abandoned call: 0
 //
 //   I1  The number of calls that run on their callers' threads at a time is at most the number of processors: code that computes needs no
 //       more. If the code blocks nevertheless, that many callers are held up, and all others wait no longer than their time-outs.

@@ -3,7 +3,7 @@ using System.Security.Cryptography;
 namespace Cairn.Cli.Output;
 
 // Writes a trace: one line for each request, with a hash of the key. The hash is the beginning of an HMAC-SHA256 under a random secret that is not
-// stored. So a trace tells nothing of the keys, and two traces cannot be compared with each other.
+// stored. So a trace does not reveal the keys, and two traces cannot be compared with each other.
 internal sealed class TraceWriter(Stream target, long mostBytes)
 {
     private const int HashBytes = 8;

@@ -9,7 +9,7 @@ namespace Cairn.Redis.Entries;
 // The two layouts of an entry.
 //
 //   Microsoft's  KEY                   hash: absexp, sldexp, data
-//   plain        KEY                   string: the value; of a value of a hybrid cache, the part behind the envelope's fields
+//   plain        KEY                   string: the value; for a value of a hybrid cache, the part after the envelope's fields
 //                cairn-head:{KEY}      string: absexp 8 | sldexp 8 | the part of the value before that; missing if there is nothing to keep
 //
 //   I1  Both keys of a plain entry are written, removed and given their expiration in one step, and read in one step.

@@ -14,8 +14,8 @@
 //   I5  Work that may take long has a share of each turn, after the ready connections: long replies, later connections, posted
 //       actions. A share ends with the piece of work that exceeds it. So a short request waits for at most one share of each
 //       kind, and for other short requests.
-//   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So no long
-//       work waits without end, however many short requests arrive.
+//   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So long
+//       work makes progress, however many short requests arrive.
 using System.Collections.Concurrent;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;

@@ -2,7 +2,7 @@ using Cairn.Server.Notifications;
 
 namespace Cairn.Server.Resp;
 
-/// <summary>The type of a key's content, as TYPE tells it.</summary>
+/// <summary>The type of a key's content, as TYPE names it.</summary>
 internal enum RespType
 {
     /// <summary>No type that this server knows.</summary>

@@ -1,7 +1,7 @@
 // A listener's certificate, which is reloaded when its files change. Existing connections keep their certificate; new ones get the new
-// certificate. The files are read and compared by content every few seconds instead of watched. So the change of a symbolic link above
-// them, as container platforms make it, is also noticed, and no event is missed. Files that cannot be used (half written, or key and
-// certificate of different pairs) are tried again. Until then, the old certificate serves.
+// certificate. The source reads the files every few seconds and compares their content. So it also notices a change of a symbolic link
+// above them, which container platforms make. It tries files again that cannot be used (half written, or key and certificate of
+// different pairs). Until then, it keeps the old certificate.
 using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography;

@@ -9,7 +9,7 @@ namespace Cairn.Offline;
 //   Retired   in the list of retired segments
 //   RunBody   inside a run whose head is Sealed or Retired
 //
-// Block and headers must belong to one moment at which no process held the partition's lock.
+// The block and the headers must be of one moment, at which no process held the partition's lock.
 internal sealed unsafe class SegmentListCheck(StoreImage image)
 {
     private readonly List<(VerifyArea Area, long Offset, string Text)> _problems = [];

@@ -2,8 +2,8 @@ namespace Cairn.Platform;
 
 // Closes stores that are still open when the process ends: normally, by SIGTERM, or by an unhandled exception.
 //
-// SIGINT (Ctrl+C) and SIGHUP only make the stores durable. Many programs handle SIGINT and go on for a while, and a handler that was registered earlier
-// runs later than this one. So it is not known here whether the process ends.
+// SIGINT (Ctrl+C) and SIGHUP only make the stores durable. Many programs handle SIGINT and continue for a while, and a handler that was registered earlier
+// runs later than this one. So this handler cannot know whether the process ends.
 //
 // SIGTERM ends a process at once, unless one of its handlers cancels that. The runtime calls the newest handler first. So no store is closed if an earlier
 // called handler has cancelled the signal. A generic host always cancels it, and then ends the process normally, which closes the stores.
@@ -126,7 +126,7 @@ internal static class CloseAtExit
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
         {
-            // The other stores are closed or flushed all the same. The failure cannot be reported to a caller any more. The next opening reports the store's state.
+            // The other stores are closed or flushed nevertheless. The failure cannot be reported to a caller any more. The next opening reports the store's state.
         }
     }
 }

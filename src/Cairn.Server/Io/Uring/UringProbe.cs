@@ -1,4 +1,4 @@
-// The features of io_uring are tried. The kernel's version does not tell them: distributions port features back, and containers remove
+// The features of io_uring are tried. The kernel's version does not show them: distributions port features back, and containers remove
 // them.
 using Cairn.Platform.Linux;
 using Cairn.Server.Platform;

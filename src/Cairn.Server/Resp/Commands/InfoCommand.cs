@@ -48,7 +48,7 @@ internal static class InfoCommand
             }
 
             text.Append(text.Length > 0 ? "\r\n" : "").Append("# ").Append(section.Name).Append("\r\n");
-            bool isSecret = section.Lines == Keyspace && session.User!.KeyPrefix.Length > 0; // It would tell of the keys of others.
+            bool isSecret = section.Lines == Keyspace && session.User!.KeyPrefix.Length > 0; // It would count the keys of others.
             foreach (string line in isSecret ? [] : section.Lines(session.Server))
             {
                 text.Append(line).Append("\r\n");

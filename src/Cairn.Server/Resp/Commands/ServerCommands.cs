@@ -450,7 +450,7 @@ internal static class ServerCommands
         writer.WriteBulk(Text.Bytes(command.Name));
         writer.WriteInteger(command.Arity);
         WriteWords(CommandFacts.FlagsOf(command), ref writer);
-        bool isCounted = command.HasKeyCount; // Redis does not tell these by first, last and step.
+        bool isCounted = command.HasKeyCount; // Redis does not describe these by first, last and step.
         writer.WriteInteger(isCounted ? 0 : command.FirstKey);
         writer.WriteInteger(isCounted ? 0 : command.LastKey);
         writer.WriteInteger(isCounted ? 0 : command.KeyStep);

@@ -6,8 +6,8 @@ namespace Cairn.Eviction.Dueling;
 //   hit of a sampled key    --no lock--> recorded --+
 //   insert of a sampled key --lock-----> recorded --+--lock, some at once--> shadows --> PolicyDuel
 //
-// A hit that fills the records shows them to the shadows, if no other thread holds the lock; otherwise further hits are dropped until one does. To drop
-// all hits between two misses would shorten loops for the shadows. Two hits at the same moment may overwrite each other's record.
+// A hit that fills the records replays them to the shadows. If another thread holds the lock, further hits are dropped until a later hit or insert gets it.
+// If all hits between two misses were dropped, loops would look shorter to the shadows. Two hits at the same moment may overwrite each other's record.
 internal sealed class ShadowSet
 {
     private const int Records = 64;
@@ -35,7 +35,7 @@ internal sealed class ShadowSet
             double scale = i < candidates ? 1 : Scales[i - candidates];
             _below[i] = i < candidates ? SampleBelow : duel.SampleBelowFor(scale);
 
-            // Counted, not computed from the share of the sample: if chance has sampled more of the keys, the shadow has as much more room.
+            // Counted, not computed from the share of the sample. If the sample has more keys by chance, the shadow has proportionally more room.
             uint below = _below[i];
             double capacity = scale * present.Count(hash => (uint)hash < below);
             _shadows[i] = new ShadowCache(
@@ -117,7 +117,7 @@ internal sealed class ShadowSet
         }
     }
 
-    // The low bit of a record says whether the request was a hit, so it is no part of the key.
+    // The low bit of a record shows whether the request was a hit, so it is not part of the key.
     private static uint KeyOf(ulong hash) => (uint)(((hash | 1) * 0x9E37_79B9_7F4A_7C15) >> 32);
 
     private void Replay(int count)

@@ -7,7 +7,7 @@
 //   I1  Every query of locks is made under the lock of _held. Windows grants a shared lock over an exclusive lock of the same handle. The first unlock
 //       would then end the exclusive lock.
 //
-// Windows does not report the holder of a lock. So IsByteLockedByOther tries a shared lock of each byte, with which only an exclusive lock conflicts. So
+// Windows does not report the holder of a lock. IsByteLockedByOther tries a shared lock of each byte, which conflicts only with an exclusive lock. So
 // processes that query at the same time do not count each other as owners. If another process tries to lock a byte at that moment, Windows refuses it. The
 // store then takes another slot or tries again.
 using System.Runtime.Versioning;

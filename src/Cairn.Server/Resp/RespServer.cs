@@ -63,6 +63,9 @@ internal sealed class RespServer : IDisposable
     /// <summary>Gets the error for a key that is empty or too long.</summary>
     public byte[] KeyLengthError { get; private init; } = ErrorFor(KeySpace.MaxKeyBytes);
 
+    /// <summary>Gets the values that clients have given to settings without an effect.</summary>
+    public ConcurrentDictionary<string, string> SettingsWithoutEffect { get; } = new(StringComparer.Ordinal);
+
     public TimeProvider Clock { get; }
 
     /// <summary>Gets the time since the start, by a monotonic clock.</summary>

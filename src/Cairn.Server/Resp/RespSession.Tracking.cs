@@ -45,8 +45,8 @@ internal sealed partial class RespSession : ITracker
         }
     }
 
-    /// <summary>Sends an invalidation of a key soon or, with null, of all keys. Thread-safe.</summary>
-    public void Invalidate(byte[]? key)
+    /// <summary>Sends an invalidation of keys soon or, with null, of all keys. Thread-safe.</summary>
+    public void Invalidate(PublishedMessage? keys)
     {
         if (_tracking is not { } state)
         {
@@ -61,8 +61,10 @@ internal sealed partial class RespSession : ITracker
             return;
         }
 
+        keys?.Hold();
         receiver.Deliver(
-            PublishedMessage.Rent(key, default, Peer.Held.Account), null, key is null ? InboxKind.InvalidateAll : InboxKind.Invalidate, isRedirected: state.Redirection != 0);
+            keys ?? PublishedMessage.Rent(default, default, Peer.Held.Account), null, keys is null ? InboxKind.InvalidateAll : InboxKind.Invalidate,
+            isRedirected: state.Redirection != 0);
     }
 
     // Executes a command while some client tracks keys.
@@ -193,8 +195,8 @@ internal sealed partial class RespSession : ITracker
         }
         else
         {
-            writer.WriteArrayHeader(1);
-            writer.WriteBulk(item.Message.Channel);
+            writer.WriteArrayHeader(ChangedKeys.CountOf(item.Message));
+            writer.WriteRaw(item.Message.Channel);
         }
     }
 }

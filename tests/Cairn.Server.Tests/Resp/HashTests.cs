@@ -6,6 +6,18 @@ namespace Cairn.Server.Tests.Resp;
 public class HashTests
 {
     [Fact]
+    public void Fields_are_scanned_without_their_values()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        client.Run("HSET h a 1 b 2", "ZADD z 1 a");
+
+        Assert.Equal("*2\r\n$1\r\n0\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n", client.Run("HSCAN h 0 NOVALUES"));
+        Assert.Equal("*2\r\n$1\r\n0\r\n*1\r\n$1\r\nb\r\n", client.Run("HSCAN h 0 COUNT 5 NOVALUES MATCH b"));
+        Assert.Equal("-ERR syntax error\r\n", client.Run("ZSCAN z 0 NOVALUES"));
+    }
+
+    [Fact]
     public void Hash_that_is_changed_by_many_fields_at_once_is_as_if_they_were_changed_one_by_one()
     {
         using var host = new RespHost();

@@ -32,6 +32,16 @@ public class PubSubTests
     }
 
     [Fact]
+    public void Message_to_the_client_itself_follows_the_reply_of_EXEC()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        client.Run("HELLO 3", "SUBSCRIBE foo", "MULTI", "PING abc", "PUBLISH foo bar", "PING def");
+
+        Assert.Equal("*3\r\n$3\r\nabc\r\n:1\r\n$3\r\ndef\r\n>3\r\n$7\r\nmessage\r\n$3\r\nfoo\r\n$3\r\nbar\r\n", client.Run("EXEC") + client.Take());
+    }
+
+    [Fact]
     public void Client_that_left_gets_nothing_and_is_not_counted()
     {
         using var host = new RespHost();

@@ -529,6 +529,27 @@ internal static partial class RedisScripts
         SCRIPT FOO
         SCRIPT FLUSH x
         SCRIPT FLUSH ASYNC
+        SCRIPT KILL
+        FUNCTION FLUSH
+        FUNCTION FLUSH ASYNC
+        FUNCTION FLUSH x
+        FUNCTION FLUSH SYNC x
+        FUNCTION LIST
+        FUNCTION LIST x
+        FUNCTION LIST LIBRARYNAME
+        FUNCTION LIST WITHCODE LIBRARYNAME a*
+        FUNCTION STATS
+        FUNCTION DELETE x
+        FUNCTION KILL
+        FUNCTION FOO
+        FUNCTION
+        FCALL f 0
+        FCALL f x
+        FCALL_RO f 1 a
+        CONFIG SET hz 20 lfu-log-factor 12
+        CONFIG GET hz
+        CONFIG SET hz x
+        CONFIG GET hash-max-listpack-entries
         CLIENT PAUSE x
         CLIENT PAUSE -1
         CLIENT PAUSE 1 FOO

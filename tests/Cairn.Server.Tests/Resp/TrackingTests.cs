@@ -161,6 +161,26 @@ public class TrackingTests
     }
 
     [Fact]
+    public void Changes_of_one_command_are_broadcast_in_one_message()
+    {
+        using var host = new RespHost(new ManualClock()); // Only commands read the rings, not the timer.
+        RespClient all = Follow(host, "CLIENT TRACKING ON BCAST");
+        RespClient some = Follow(host, "CLIENT TRACKING ON BCAST PREFIX a: PREFIX b:");
+        RespClient none = Follow(host, "CLIENT TRACKING ON BCAST PREFIX z:");
+        RespClient own = Follow(host, "CLIENT TRACKING ON BCAST NOLOOP");
+
+        host.Connect().Run("MSET a:1 1 b:1 1 c:1 1");
+        host.Connect().Run("SET a:2 1");
+        string toOwn = own.Take();
+        own.Run("MSET a:3 1 a:4 1");
+
+        const string Head = ">2\r\n$10\r\ninvalidate\r\n";
+        string[] counts = [.. new[] { all.Take(), some.Take(), none.Take(), toOwn, own.Take() }.Select(
+            text => string.Concat(text.Split(Head, StringSplitOptions.RemoveEmptyEntries).Select(message => message[1])))];
+        Assert.Equal(["312", "212", "", "31", ""], counts);
+    }
+
+    [Fact]
     public void User_is_told_of_changes_of_its_own_keys_only()
     {
         using var host = new RespHost();

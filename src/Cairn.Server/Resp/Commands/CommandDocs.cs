@@ -85,8 +85,17 @@ internal sealed class CommandDocs
         expire;1.0.0;Sets the time to live of a key, in seconds;key seconds [NX | XX | GT | LT]
         expireat;1.2.0;Sets the Unix time at which a key expires, in seconds;key unix-time-seconds [NX | XX | GT | LT]
         expiretime;7.0.0;Returns the Unix time at which a key expires, in seconds;key
+        fcall;7.0.0;Returns an error: there are no functions;function numkeys [key...] [arg...]
+        fcall_ro;7.0.0;Returns an error: there are no functions;function numkeys [key...] [arg...]
         flushall;1.0.0;Removes all keys;[ASYNC | SYNC]
         flushdb;1.0.0;Removes all keys;[ASYNC | SYNC]
+        function;7.0.0;Returns information about functions, of which there are none
+        function|delete;7.0.0;Returns an error: there are no libraries;library-name
+        function|flush;7.0.0;Does nothing, because there are no libraries;[ASYNC | SYNC]
+        function|kill;7.0.0;Returns an error: no function is in execution
+        function|list;7.0.0;Returns an empty list;[LIBRARYNAME library-name-pattern] [WITHCODE]
+        function|load;7.0.0;Returns an error: functions are written in Lua, which the server does not execute;[REPLACE] function-code
+        function|stats;7.0.0;Returns the number of functions, which is 0
         get;1.0.0;Returns a value;key
         getdel;6.2.0;Returns a value and removes its key;key
         getex;6.2.0;Returns a value and sets its expiration;key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]
@@ -103,7 +112,7 @@ internal sealed class CommandDocs
         hlen;2.0.0;Returns the number of fields of a hash;key
         hmget;2.0.0;Returns the values of fields;key field...
         hmset;2.0.0;Sets fields of a hash;key (field value)...
-        hscan;2.8.0;Returns some fields and values of a hash, and the next cursor;key cursor [MATCH pattern] [COUNT count]
+        hscan;2.8.0;Returns some fields and values of a hash, and the next cursor;key cursor [MATCH pattern] [COUNT count] [NOVALUES]
         hset;2.0.0;Sets fields of a hash;key (field value)...
         hsetnx;2.0.0;Sets a field that does not exist;key field value
         hstrlen;3.2.0;Returns the length of a field's value;key field
@@ -150,6 +159,7 @@ internal sealed class CommandDocs
         script;2.6.0;Returns information about scripts
         script|exists;2.6.0;Returns which scripts can be executed by their digests;sha1...
         script|flush;2.6.0;Forgets the scripts that were sent;[ASYNC | SYNC]
+        script|kill;2.6.0;Returns an error: no script is in execution
         script|load;2.6.0;Remembers a Lua script that the server knows, and returns its digest;script
         select;1.0.0;Selects the database, which must be 0;index
         set;1.0.0;Sets a value;key value [NX | XX | IFEQ value | IFNE value | IFDEQ digest | IFDNE digest] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]

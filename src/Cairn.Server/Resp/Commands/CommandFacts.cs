@@ -16,7 +16,7 @@ internal static class CommandFacts
     {
         ("RO", "exists hexists hlen hstrlen scard sismember strlen touch type watch zcard object|encoding object|freq object|idletime object|refcount memory|usage"),
         ("RO access", "copy"),
-        ("RW access update", "decr decrby eval evalsha getex getset hincrby hincrbyfloat incr incrby incrbyfloat zincrby"),
+        ("RW access update", "decr decrby eval evalsha fcall getex getset hincrby hincrbyfloat incr incrby incrbyfloat zincrby"),
         ("RW access update variable_flags", "set"),
         ("RW access delete", "getdel rename renamenx zpopmax zpopmin"),
         ("RW insert", "append hsetnx sadd"),
@@ -30,7 +30,7 @@ internal static class CommandFacts
 
     // Commands whose reply is not deferred while a script or module is busy; here it has no effect.
     private static readonly FrozenSet<string> s_alwaysAllowed =
-        FrozenSet.ToFrozenSet(["auth", "discard", "hello", "multi", "quit", "reset", "unwatch", "watch"]);
+        FrozenSet.ToFrozenSet(["auth", "discard", "function|kill", "function|stats", "hello", "multi", "quit", "reset", "script|kill", "unwatch", "watch"]);
 
     private static readonly FrozenSet<string> s_alsoDangerous = FrozenSet.ToFrozenSet(["flushall", "flushdb", "info", "keys"]);
 
@@ -47,7 +47,7 @@ internal static class CommandFacts
     {
         CommandFlags flags = command.Flags;
         bool isAdmin = (flags & CommandFlags.Admin) != 0;
-        bool isScript = command.Group == "scripting"; // Whether it writes depends on the script.
+        bool isScript = command is { Group: "scripting", HasKeyCount: true }; // Whether it writes depends on the script.
         string group = command.Name switch
         {
             "dbsize" or "flushall" or "flushdb" => "keyspace",

@@ -4,13 +4,19 @@ using Cairn.Server.Notifications;
 namespace Cairn.Server.Resp.Commands;
 
 // CONFIG. Most settings are set when the server starts and can only be read here. The settings of the slow log and the classes of
-// keyspace events can be changed.
+// keyspace events can be changed. Settings of Redis' encodings and background work have no effect here. They are kept as clients set them, so that a
+// program that sets them works.
 internal static class ConfigCommands
 {
     private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript;
 
     private static readonly Setting[] s_settings =
     [
+        .. WithoutEffect("active-expire-effort", "1", "hash-max-listpack-entries", "512", "hash-max-listpack-value", "64", "hash-max-ziplist-entries", "512",
+            "hash-max-ziplist-value", "64", "hz", "10", "latency-monitor-threshold", "0", "lfu-decay-time", "1", "lfu-log-factor", "10", "list-compress-depth", "0",
+            "list-max-listpack-size", "-2", "list-max-ziplist-size", "-2", "maxmemory-samples", "5", "set-max-intset-entries", "512",
+            "set-max-listpack-entries", "128", "set-max-listpack-value", "64", "stream-node-max-entries", "100", "zset-max-listpack-entries", "128",
+            "zset-max-listpack-value", "64", "zset-max-ziplist-entries", "128", "zset-max-ziplist-value", "64"),
         new("appendonly", _ => "no"),
         new("databases", _ => "1"),
         new("latency-tracking", _ => "yes"),
@@ -137,6 +143,13 @@ internal static class ConfigCommands
         change = null;
         return setting.Get(server).Equals(Text.Latin(text), StringComparison.OrdinalIgnoreCase) ? null : "can't set immutable config";
     }
+
+    // Names and their defaults, which are those of Redis 7.
+    private static IEnumerable<Setting> WithoutEffect(params string[] namesAndValues) =>
+        namesAndValues.Chunk(2).Select(pair => new Setting(pair[0], server => server.SettingsWithoutEffect.GetValueOrDefault(pair[0], pair[1]))
+        {
+            Prepare = ANumber(long.MinValue, (server, value) => server.SettingsWithoutEffect[pair[0]] = Number(value)),
+        });
 
     private static PrepareChange ANumber(long least, Action<RespServer, long> set) =>
         (RespServer server, ReadOnlySpan<byte> text, out Action? change) =>

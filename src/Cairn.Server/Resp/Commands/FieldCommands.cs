@@ -268,7 +268,8 @@ internal static class FieldCommands
 
     /// <summary>Returns a writer of all fields of a type, as HSCAN, SSCAN and ZSCAN reply with them.</summary>
     public static FieldsWriter ScanOf(RespType type) => (session, hash, scoped in arguments, mayPause, ref writer) =>
-        !TryReadScan(arguments, hash, out KeyFilter? filter, ref writer) || TryWriteScan(session, hash, type, filter, mayPause, ref writer);
+        !TryReadScan(arguments, type, hash, out KeyFilter? filter, out bool withValues, ref writer)
+        || TryWriteScan(session, hash, type, filter, withValues, mayPause, ref writer);
 
     public static void Scan(RespSession session, scoped in RespArguments arguments, RespType type, FieldsWriter write, ref RespWriter writer)
     {
@@ -282,11 +283,20 @@ internal static class FieldCommands
     }
 
     // Returns false after writing the error. Redis reads no options if there is no hash.
-    private static bool TryReadScan(scoped in RespArguments arguments, HashView hash, out KeyFilter? filter, ref RespWriter writer)
+    private static bool TryReadScan(
+        scoped in RespArguments arguments, RespType type, HashView hash, out KeyFilter? filter, out bool withValues, ref RespWriter writer)
     {
         filter = null;
+        withValues = true;
         for (int i = 3; i < arguments.Count && hash.Count > 0; i += 2)
         {
+            if (type == RespType.Hash && arguments.Is(i, "novalues"u8))
+            {
+                withValues = false;
+                i--;
+                continue;
+            }
+
             bool isCount = arguments.Is(i, "count"u8) && i + 1 < arguments.Count;
             if (isCount && !Text.TryParse(arguments[i + 1], out _))
             {
@@ -316,7 +326,7 @@ internal static class FieldCommands
 
     // Replies with all fields, as Redis does with a hash of few fields: first it counts those that match, then it writes them. An element
     // below FirstField + Count is a field to count, and each later one a field to write.
-    private static bool TryWriteScan(RespSession session, HashView hash, RespType type, KeyFilter? filter, bool mayPause, ref RespWriter writer)
+    private static bool TryWriteScan(RespSession session, HashView hash, RespType type, KeyFilter? filter, bool withValues, bool mayPause, ref RespWriter writer)
     {
         int written = FirstField + hash.Count;
         for (int element = Math.Max(session.BeginAt(FirstField), FirstField);
@@ -332,7 +342,7 @@ internal static class FieldCommands
 
             if (element == written)
             {
-                WriteScanHead(session, type, ref writer);
+                WriteScanHead(session, isPairs: type != RespType.Set && withValues, ref writer);
             }
 
             if (filter is not null && !filter.Matches(field))
@@ -351,7 +361,7 @@ internal static class FieldCommands
                 {
                     WriteScanScore(value, ref writer);
                 }
-                else if (type == RespType.Hash)
+                else if (type == RespType.Hash && withValues)
                 {
                     writer.WriteBulk(value);
                 }
@@ -360,7 +370,7 @@ internal static class FieldCommands
 
         if (session.Tally == 0)
         {
-            WriteScanHead(session, type, ref writer);
+            WriteScanHead(session, isPairs: false, ref writer);
         }
 
         return true;
@@ -379,11 +389,11 @@ internal static class FieldCommands
         writer.WriteBulk(SortedSetRange.Format(value, stackalloc byte[SortedSetRange.TextBytes]));
     }
 
-    private static void WriteScanHead(RespSession session, RespType type, ref RespWriter writer)
+    private static void WriteScanHead(RespSession session, bool isPairs, ref RespWriter writer)
     {
         writer.WriteArrayHeader(2);
         writer.WriteBulk(0);
-        writer.WriteArrayHeader((int)session.Tally * (type == RespType.Set ? 1 : 2));
+        writer.WriteArrayHeader((int)session.Tally * (isPairs ? 2 : 1));
     }
 
     private static int WorkOf(KeyFilter? filter, ReadOnlySpan<byte> field) =>

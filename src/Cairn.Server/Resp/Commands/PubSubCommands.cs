@@ -167,7 +167,8 @@ internal static class PubSubCommands
         var message = PublishedMessage.Rent(channel, content, session.Peer.Held.Account);
         foreach ((ISubscriber receiver, string? pattern) in receivers)
         {
-            if (receiver == session)
+            // Inside the reply of EXEC there is no place for a message. It follows the reply, as in Redis 7.2.
+            if (receiver == session && !session.IsExecutingQueue)
             {
                 session.WriteMessage(channel, pattern, content, ref writer);
             }

@@ -21,7 +21,23 @@ internal static class ScriptCommands
                 new CommandInfo { Name = "script|load", Arity = 3, Flags = Flags, Group = "scripting", Handler = Load },
                 new CommandInfo { Name = "script|exists", Arity = -3, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Exists },
                 new CommandInfo { Name = "script|flush", Arity = -2, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Flush },
+                new CommandInfo { Name = "script|kill", Arity = 2, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Kill },
                 HelpCommand.Of("script", "scripting"),
+            ],
+        },
+        Make("fcall", Flags, Call),
+        Make("fcall_ro", Flags | CommandFlags.ReadOnly, Call),
+        new CommandInfo
+        {
+            Name = "function", Arity = -2, Flags = CommandFlags.None, Group = "scripting", Handler = List, Subcommands =
+            [
+                Function("delete", 3, CommandFlags.Write, (s, scoped in a, ref w) => w.WriteError("ERR Library not found"u8)),
+                Function("flush", -2, CommandFlags.Write, FlushFunctions),
+                Function("kill", 2, CommandFlags.None, Kill),
+                Function("list", -2, CommandFlags.None, List),
+                Function("load", -3, CommandFlags.Write | CommandFlags.DenyOom, (s, scoped in a, ref w) => w.WriteError(NotExecuted)),
+                Function("stats", 2, CommandFlags.None, Statistics),
+                HelpCommand.Of("function", "scripting"),
             ],
         },
     ];
@@ -34,6 +50,9 @@ internal static class ScriptCommands
         Name = name, Arity = -3, Flags = flags, Group = "scripting", Handler = handler,
         FirstKey = KeyArgument, KeyStep = 1, HasKeyCount = true,
     };
+
+    private static CommandInfo Function(string name, int arity, CommandFlags flags, CommandHandler handler) =>
+        new() { Name = "function|" + name, Arity = arity, Flags = flags | CommandFlags.NoScript, Group = "scripting", Handler = handler };
 
     private static void EvaluateText(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
@@ -164,5 +183,64 @@ internal static class ScriptCommands
             session.Server.Scripts.Forget();
             writer.WriteOk();
         }
+    }
+
+    // There are no functions, because they are written in Lua.
+    private static void Call(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteError("ERR Function not found"u8);
+
+    // Scripts take one turn, so none is in execution when another command is.
+    private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer) =>
+        writer.WriteError("NOTBUSY No scripts in execution right now."u8);
+
+    private static void FlushFunctions(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        if (arguments.Count > 3)
+        {
+            writer.WriteError([.. "ERR unknown subcommand or wrong number of arguments for '"u8, .. arguments[1], .. "'. Try FUNCTION HELP."u8]);
+        }
+        else if (arguments.Count == 3 && !arguments.Is(2, "async"u8) && !arguments.Is(2, "sync"u8))
+        {
+            writer.WriteError("ERR FUNCTION FLUSH only supports SYNC|ASYNC option"u8);
+        }
+        else
+        {
+            writer.WriteOk();
+        }
+    }
+
+    private static void List(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        for (int i = 2; i < arguments.Count; i++)
+        {
+            if (arguments.Is(i, "libraryname"u8) && ++i == arguments.Count)
+            {
+                writer.WriteError("ERR library name argument was not given"u8);
+                return;
+            }
+
+            if (!arguments.Is(i, "withcode"u8) && !arguments.Is(i - 1, "libraryname"u8))
+            {
+                writer.WriteError([.. "ERR Unknown argument "u8, .. arguments[i]]);
+                return;
+            }
+        }
+
+        writer.WriteArrayHeader(0);
+    }
+
+    private static void Statistics(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
+    {
+        writer.WriteMapHeader(2);
+        writer.WriteBulk("running_script"u8);
+        writer.WriteNull();
+        writer.WriteBulk("engines"u8);
+        writer.WriteMapHeader(1);
+        writer.WriteBulk("LUA"u8);
+        writer.WriteMapHeader(2);
+        writer.WriteBulk("libraries_count"u8);
+        writer.WriteInteger(0);
+        writer.WriteBulk("functions_count"u8);
+        writer.WriteInteger(0);
     }
 }

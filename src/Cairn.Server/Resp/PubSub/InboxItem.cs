@@ -6,7 +6,7 @@ internal enum InboxKind
     /// <summary>A message on a channel.</summary>
     Message,
 
-    /// <summary>A key was changed. The channel holds its name.</summary>
+    /// <summary>Keys were changed. The message is one of <c>ChangedKeys</c>.</summary>
     Invalidate,
 
     /// <summary>Every key may have changed.</summary>

@@ -1,3 +1,5 @@
+using Cairn.Server.Resp.PubSub;
+
 namespace Cairn.Server.Resp.Tracking;
 
 /// <summary>A client that can track keys. Thread-safe, except for <see cref="OwnHashes"/>.</summary>
@@ -14,6 +16,6 @@ internal interface ITracker
     List<ulong> OwnHashes { get; }
 
     /// <summary>Sends an invalidation soon.</summary>
-    /// <param name="key">The key; null for all keys.</param>
-    void Invalidate(byte[]? key);
+    /// <param name="keys">The keys, as <see cref="ChangedKeys"/> makes them; null for all keys. The caller keeps its own hold of the message.</param>
+    void Invalidate(PublishedMessage? keys);
 }

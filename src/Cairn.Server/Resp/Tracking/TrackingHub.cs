@@ -1,6 +1,8 @@
+using System.Runtime.InteropServices;
 using Cairn.Engine;
 using Cairn.Server.Buffers;
 using Cairn.Server.Pinning;
+using Cairn.Server.Resp.PubSub;
 
 namespace Cairn.Server.Resp.Tracking;
 
@@ -30,6 +32,8 @@ internal sealed class TrackingHub : IDisposable
     private const int MostNames = 4096;
     private const int MostNameBytes = 1 << 20;
     private const int MostToldKept = 1024;
+    private const int MostNews = 1024;
+    private const int MostNewsBytes = 64 << 10;
     private const long NoWriter = -1;
 
     private static readonly TimeSpan s_interval = TimeSpan.FromMilliseconds(5);
@@ -41,6 +45,10 @@ internal sealed class TrackingHub : IDisposable
     private readonly KeySpace _keySpace;
     private readonly TrackedKeys _keys;
     private readonly List<ITracker> _trackers = [];
+    private readonly ChangedKeys _messages = new();
+    private readonly List<ChangedKey> _news = []; // For broadcast clients, in the present round.
+    private readonly List<byte[]> _wanted = [];
+    private readonly List<byte[]> _sent = [];
     private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
     private HashSet<(ulong Hash, long Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
@@ -52,6 +60,7 @@ internal sealed class TrackingHub : IDisposable
     private int _flushes;
     private int _nextLook;
     private int _nameBytes;
+    private int _newsBytes;
     private long _countedBytes;
 
     /// <summary>Creates a hub that no client uses yet.</summary>
@@ -276,6 +285,7 @@ internal sealed class TrackingHub : IDisposable
                 }
             }
 
+            SendNews();
             if (_overrun.Count == _cursors.Length)
             {
                 _keys.Clear();
@@ -397,22 +407,79 @@ internal sealed class TrackingHub : IDisposable
             name = FindName(hash, out isOther);
         }
 
+        if (isOther)
+        {
+            return;
+        }
+
+        if (name is not null)
+        {
+            _news.Add(new ChangedKey(name, writer));
+            _newsBytes += name.Length;
+            if (_news.Count == MostNews || _newsBytes > MostNewsBytes)
+            {
+                SendNews();
+            }
+
+            return;
+        }
+
         foreach (ITracker tracker in _trackers)
         {
-            if (tracker.Tracking is not { IsBroadcast: true } state || isOther || (tracker == writer && state.IsNoLoop))
+            if (tracker.Tracking is { IsBroadcast: true } state && !(tracker == writer && state.IsNoLoop))
+            {
+                tracker.Invalidate(null);
+            }
+        }
+    }
+
+    // Each broadcast client gets one message with all changes that it wants. Clients that want the same ones share the message.
+    private void SendNews()
+    {
+        if (_news.Count == 0)
+        {
+            return;
+        }
+
+
+        PublishedMessage? message = null;
+        foreach (ITracker tracker in _trackers)
+        {
+            if (tracker.Tracking is not { IsBroadcast: true } state)
             {
                 continue;
             }
 
-            if (name is null)
+            _wanted.Clear();
+            foreach ((byte[] name, ITracker? writer) in _news)
             {
-                tracker.Invalidate(null);
+                if (state.IsWanted(name) && !(tracker == writer && state.IsNoLoop))
+                {
+                    _wanted.Add(name);
+                }
             }
-            else if (state.IsWanted(name))
+
+            if (_wanted.Count == 0)
             {
-                tracker.Invalidate(name);
+                continue;
             }
+
+            if (message is null || !CollectionsMarshal.AsSpan(_wanted).SequenceEqual(CollectionsMarshal.AsSpan(_sent)))
+            {
+                message?.Release();
+                message = _messages.MessageOf(CollectionsMarshal.AsSpan(_wanted), tracker.Peer.Held.Account);
+                _sent.Clear();
+                _sent.AddRange(_wanted);
+            }
+
+            tracker.Invalidate(message);
         }
+
+        message?.Release();
+        _news.Clear();
+        _wanted.Clear();
+        _sent.Clear();
+        _newsBytes = 0;
     }
 
     // Returns the name of a key that was set, or null if it is gone. Sets isOther if the key is in a collection, which RESP does not see.
@@ -447,17 +514,21 @@ internal sealed class TrackingHub : IDisposable
     {
         TrackedKey tracked = _keys.At(place);
         _keys.Remove(place);
+        PublishedMessage? message = null;
         TellReader(tracked.First);
         foreach (long reader in tracked.More ?? [])
         {
             TellReader(reader);
         }
 
+        message?.Release();
+
         void TellReader(long reader)
         {
             if (_find(reader) is { } session && session.Tracking is { } state && !(isChange && state.IsBroadcast) && !(session == writer && state.IsNoLoop))
             {
-                session.Invalidate(tracked.Key);
+                message ??= _messages.MessageOf([tracked.Key!], session.Peer.Held.Account);
+                session.Invalidate(message);
             }
         }
     }
@@ -483,4 +554,9 @@ internal sealed class TrackingHub : IDisposable
             }
         }
     }
+
+    /// <summary>A changed key.</summary>
+    /// <param name="Name">The key.</param>
+    /// <param name="Writer">The client that changed it and wants no invalidations of its own changes; null if any client may get the message.</param>
+    private readonly record struct ChangedKey(byte[] Name, ITracker? Writer);
 }

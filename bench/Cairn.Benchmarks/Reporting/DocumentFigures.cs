@@ -61,7 +61,7 @@ internal static partial class DocumentFigures
             yield return file;
         }
 
-        string[] folders = [root, documents, Path.Combine(documents, "how-to"), Path.Combine(documents, "compare")];
+        string[] folders = [root, documents, Path.Combine(documents, "how-to"), Path.Combine(documents, "compare"), Path.Combine(root, "samples", "Bookshop")];
         foreach (string document in folders.SelectMany(folder => Directory.EnumerateFiles(folder, "*.md")))
         {
             string text = File.ReadAllText(document);

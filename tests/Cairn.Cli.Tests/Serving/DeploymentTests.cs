@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Text.RegularExpressions;
 using Cairn.Server;
@@ -21,6 +22,18 @@ public sealed partial class DeploymentTests : ToolTest
 
     [Fact]
     public void Unit_waits_until_the_server_says_that_it_is_ready() => Assert.Contains("Type=notify", Lines("cairn.service"));
+
+    [RequiresToolFact("systemd-analyze")]
+    public async Task Unit_has_no_mistakes_that_systemd_finds()
+    {
+        string unit = PathOf("cairn.service");
+        await File.WriteAllLinesAsync(unit, Lines("cairn.service").Select(line => line.Replace("/usr/local/bin/cairn", "/bin/true", StringComparison.Ordinal)));
+
+        ProgramRun run = await ProgramRun.FinishAsync(new ProcessStartInfo("systemd-analyze", ["verify", unit]));
+
+        // It also reports mistakes in units of the machine.
+        Assert.DoesNotContain("cairn.service", run.Everything, StringComparison.Ordinal);
+    }
 
     [Fact]
     public void Store_of_the_unit_lies_where_the_service_manager_says()

@@ -11,8 +11,8 @@ internal static class Throw
         inner);
 
     public static FileStoreFormatException NotACacheFile(string path, FormatProblem problem) => new(
-        $"The cache file '{path}' is not valid at line {problem.Line}, column {problem.Column}: {problem.Text}. The cache serves what " +
-        "was there before and takes no changes until the file is mended, or cleared with ClearAll.",
+        $"The cache file '{path}' is not valid at line {problem.Line}, column {problem.Column}: {problem.Text}. The cache serves the " +
+        "earlier entries, and refuses changes until the file is repaired or cleared with ClearAll.",
         path,
         problem.Line,
         problem.Column);

@@ -45,7 +45,7 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         else if (status != WriteStatus.Stored)
         {
             throw new StoreException(
-                $"What the keys and values of the map '{name}' are could not be recorded, because a stopped process holds the store's lock. Continue or end it.");
+                $"The types of the keys and values of the map '{name}' could not be recorded, because a stopped process holds the store's lock. Continue or end it.");
         }
 
         return status == WriteStatus.Stored;
@@ -103,7 +103,7 @@ internal sealed class MapTypes(string keyType, string keyFormat, string valueTyp
         if (recorded.Length != _lines.Length || recorded[0] != FormVersion)
         {
             throw new StoreException(
-                $"What the keys and values of the map '{name}' are was recorded in a form that this version of Cairn does not know. Open it with the version that wrote it.");
+                $"The types of the keys and values of the map '{name}' were recorded in a form that this version of Cairn does not know. Open it with the version that wrote it.");
         }
 
         for (int at = 1; at < _lines.Length; at += 2)

@@ -49,7 +49,7 @@ public sealed class StoreCorruptException : StoreException
         const string Other = "another";
         return new(
             $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is damaged at byte {offset}: expected {Whole}, " +
-            $"found {Other}. Set the key anew or remove it. Everything else can be read; 'cairn verify --store FILE' tells what is damaged.",
+            $"found {Other}. Set the key anew or remove it. Everything else can be read; 'cairn verify --store FILE' lists the damage.",
             file,
             Whole,
             Other,

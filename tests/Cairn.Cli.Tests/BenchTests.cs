@@ -69,7 +69,7 @@ public sealed class BenchTests : ToolTest
         ToolRun right = Run(console, ["bench", peer.Address, .. Small]);
 
         Assert.Equal((ExitCode.Server, ExitCode.Server, ExitCode.Done), (without.Code, wrong.Code, right.Code));
-        Assert.Contains("wants to know who you are", without.Error, StringComparison.Ordinal);
+        Assert.Contains("requires a login", without.Error, StringComparison.Ordinal);
         Assert.Contains("does not accept this user and password", wrong.Error, StringComparison.Ordinal);
     }
 
@@ -85,7 +85,7 @@ public sealed class BenchTests : ToolTest
         ToolRun right = Run(["bench", served.Memcached, "--user", "ann", "--password", "secret", .. Small]);
 
         Assert.Equal((ExitCode.Server, ExitCode.Server, ExitCode.Done), (without.Code, wrong.Code, right.Code));
-        Assert.Contains("wants to know who you are", without.Error, StringComparison.Ordinal);
+        Assert.Contains("requires a login", without.Error, StringComparison.Ordinal);
     }
 
     [Theory]

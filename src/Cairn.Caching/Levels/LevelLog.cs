@@ -86,7 +86,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
     private static partial void LogOpened(ILogger logger, string what, long breakMs, long others);
 
     [LoggerMessage(513, LogLevel.Warning,
-        "What the second level has under {Key} is not what was written and is ignored. {Others} more since the last such line.")]
+        "The record of the second level under {Key} is damaged or foreign, and is ignored. {Others} more since the last such line.")]
     private static partial void LogDamaged(ILogger logger, string key, long others);
 
     [LoggerMessage(514, LogLevel.Warning,

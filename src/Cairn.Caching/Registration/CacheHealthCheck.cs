@@ -20,9 +20,9 @@ internal sealed class CacheHealthCheck(CairnHybridCache cache) : IHealthCheck
         };
         string? trouble = health switch
         {
-            { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while: values are made and kept in this process only.",
+            { IsBroken: true } => "The second level has failed repeatedly, and the cache makes no calls to it for a while. This process creates values itself.",
             { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory.",
-            { PendingChanges: > 0 } => $"{health.PendingChanges} changes wait to be made in the second level.",
+            { PendingChanges: > 0 } => $"{health.PendingChanges} changes of the second level are pending.",
             _ => null,
         };
         return Task.FromResult(trouble is null

@@ -27,6 +27,6 @@ internal sealed partial class DroppedWrites(string path, ILogger logger)
         EventName = "WriteDropped",
         Level = LogLevel.Warning,
         Message = "A write to the store '{Path}' was dropped, {Count} so far: a process that holds a lock of it is stopped or starved, " +
-            "or readers have pinned all there is. The earlier value is gone.")]
+            "or readers have pinned all segments. The earlier value is gone.")]
     private static partial void LogDropped(ILogger logger, string path, long count);
 }

@@ -28,7 +28,7 @@ internal static class CacheFileCheck
             {
                 TextOutcome.Complete when reader.IsOldFormat => "sound, of Net.DistributedFileStoreCache; the next change converts it",
                 TextOutcome.Complete => "sound",
-                TextOutcome.Torn => "cut short; what is whole counts, and the next change mends it",
+                TextOutcome.Torn => "cut short; the complete entries count, and the next change repairs the file",
                 _ => $"NOT VALID at line {Figures.Count(problem!.Line)}, column {Figures.Count(problem.Column)}: {problem.Text}",
             };
             request.Invocation.Output.WriteLine($"{request.Path}: {state}");

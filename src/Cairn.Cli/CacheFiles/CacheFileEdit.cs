@@ -22,7 +22,7 @@ internal static class CacheFileEdit
         {
             throw new ToolException(
                 ExitCode.Damaged,
-                $"what you saved is not valid at line {Figures.Count(problem!.Line)}, column {Figures.Count(problem.Column)}: {problem.Text}. " +
+                $"the saved text is not valid at line {Figures.Count(problem!.Line)}, column {Figures.Count(problem.Column)}: {problem.Text}. " +
                 $"Nothing is changed; your text is in '{copy}'");
         }
 

@@ -136,7 +136,7 @@ internal sealed class ServerLink : IDisposable
     {
         if (Protocol != ServerProtocol.Resp)
         {
-            throw new ToolException(ExitCode.Server, $"{_address} ({ServerName}) speaks memcached's protocol, by which the tool cannot {what}; name the port of Redis' protocol");
+            throw new ToolException(ExitCode.Server, $"{_address} ({ServerName}) speaks memcached's protocol, and the tool cannot {what} over it; name the port of Redis' protocol");
         }
     }
 
@@ -312,7 +312,7 @@ internal sealed class ServerLink : IDisposable
             _ = ReadLine();
             if (target.Password is not { } password)
             {
-                throw new ToolException(ExitCode.Server, $"{_address} wants to know who you are: give --user and --password");
+                throw new ToolException(ExitCode.Server, $"{_address} requires a login: give --user and --password");
             }
 
             LogInToMemcached(target.User, password);
@@ -363,7 +363,7 @@ internal sealed class ServerLink : IDisposable
         ReadOnlySpan<byte> pong = Ask("PING");
         if (pong.StartsWith("-NOAUTH"u8))
         {
-            throw new ToolException(ExitCode.Server, $"{_address} wants to know who you are: give --password, and --user if it has users");
+            throw new ToolException(ExitCode.Server, $"{_address} requires a login: give --password, and --user if it has users");
         }
 
         ThrowIfError(pong, "refuses");

@@ -149,7 +149,7 @@ internal sealed record ServerSample
         var reader = new RespReplyReader(link.Ask("INFO", "ALL"));
         return reader.Read() && !reader.IsError
             ? Encoding.UTF8.GetString(reader.Value)
-            : throw new ToolException(ExitCode.Server, $"the server does not tell of itself: {Encoding.UTF8.GetString(reader.Value)}");
+            : throw new ToolException(ExitCode.Server, $"the server does not report its figures: {Encoding.UTF8.GetString(reader.Value)}");
     }
 
     // The fields of an entry: number, time in seconds, duration in microseconds, arguments, client. A server without a slow log is not an

@@ -110,7 +110,7 @@ internal sealed class BenchCommand : ToolCommand
             if (!isAllowed && !address.IsLocal())
             {
                 throw ToolException.Usage(
-                    $"{address} is not on this machine: loading it takes its capacity, and that of the network, from everybody who uses them, and may evict what they keep there; if that is meant, say --allow-remote");
+                    $"{address} is not on this machine: the load takes capacity of the server and the network from their other users, and can evict their entries; use --allow-remote if you want that");
             }
         }
         catch (SocketException failure)

@@ -49,7 +49,7 @@ internal sealed class FileCommand : ToolCommand
 
     public override string Details =>
         "Works while applications use the file. edit opens a copy in the editor of VISUAL or EDITOR and applies the changes key by key: " +
-        "what others change meanwhile stays. verify only reads. convert rewrites the file without what changes left behind, and turns one of " +
+        "changes by others stay. verify only reads. convert rewrites the file without garbage, and turns one of " +
         "Net.DistributedFileStoreCache into one of Cairn, with a backup.";
 
     public override IReadOnlyList<Example> Examples { get; } =

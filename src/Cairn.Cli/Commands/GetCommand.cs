@@ -7,7 +7,7 @@ internal sealed class GetCommand : ToolCommand
 {
     private readonly Argument<string[]> _words = new("KEY")
     {
-        Description = "The key. The address of a server of Redis' protocol may stand before it: redis://HOST:PORT, or another form of ADDRESS.",
+        Description = "The key. The address of a server of Redis' protocol can precede it: redis://HOST:PORT, or another form of ADDRESS.",
         Arity = new ArgumentArity(1, 2),
     };
 
@@ -20,7 +20,7 @@ internal sealed class GetCommand : ToolCommand
         Description = "Write the value to this file, which is replaced when the value is complete.",
     };
 
-    private readonly Flag _raw = new("--raw", "Of a server: print the value as it is stored, with the envelope of a hybrid cache.");
+    private readonly Flag _raw = new("--raw", "For a server: print the value as it is stored, with the envelope of a hybrid cache.");
     private readonly Flag _base64 = new("--base64", "Print the value in Base64.");
 
     public GetCommand(SharedOptions shared)
@@ -39,7 +39,7 @@ internal sealed class GetCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE] KEY";
 
     public override string Details =>
-        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store as hashes. Of an entry of a hybrid cache it prints the serialized value, such as JSON. KEY then is the key on the server, as bigkeys lists it.";
+        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store as hashes. For an entry of a hybrid cache it prints the serialized value, such as JSON. KEY then is the key on the server, as bigkeys lists it.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

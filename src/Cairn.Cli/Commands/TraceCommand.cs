@@ -10,7 +10,7 @@ internal sealed class TraceCommand : ToolCommand
     private readonly Argument<string> _action = new("ACTION") { Description = "record." };
     private readonly Argument<string> _address = new("ADDRESS") { Description = $"The server: {ServerAddress.Form}." };
     private readonly Argument<string> _file = new("FILE") { Description = "The file to write. A file of this name is replaced at the end." };
-    private readonly ValueOption<TimeSpan> _time = ValueOptions.Time("--time", "Record for so long: 30s, 5m, 1h. Default: until Ctrl+C, or until the file is full.");
+    private readonly ValueOption<TimeSpan> _time = ValueOptions.Time("--time", "How long to record: 30s, 5m, 1h. Default: until Ctrl+C, or until the file is full.");
     private readonly ValueOption<long> _size = ValueOptions.Size("--size", "The largest size of the file. Default 256 MiB, 15 million requests.");
 
     public TraceCommand()

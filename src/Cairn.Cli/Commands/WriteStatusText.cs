@@ -20,7 +20,7 @@ internal static class WriteStatusText
         WriteStatus.Exists => $"{key} has a value already",
         WriteStatus.NotFound => $"{key} has no value",
         WriteStatus.VersionMismatch => $"{key} was written since that version",
-        WriteStatus.NoRoom => $"{key} could not be stored: readers hold on to everything that could make room, or a stopped process holds the lock",
+        WriteStatus.NoRoom => $"{key} could not be stored: readers pin everything that could make room, or a stopped process holds the lock",
         _ => $"{key} could not be written: a stopped process holds the lock; continue or end it",
     };
 

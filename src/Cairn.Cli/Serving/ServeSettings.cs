@@ -96,7 +96,7 @@ internal static class ServeSettings
             new("io", "KIND", "The kernel interface: auto, uring, epoll or sockets. Default auto.", "auto, uring, epoll or sockets", Io)),
         .. In(
             "Memcached protocol",
-            new("memcached-protocol", "NAME", "What clients of memcached may speak: auto, ascii or binary. Default auto: both.", "auto, ascii or binary", WireFormat, "-B", "--protocol"),
+            new("memcached-protocol", "NAME", "The forms of memcached's protocol that clients can use: auto, ascii or binary. Default auto: both.", "auto, ascii or binary", WireFormat, "-B", "--protocol"),
             new("memcached-version", "VERSION", "The version of memcached that clients see. Default 1.6.45.", "three numbers, such as 1.6.18", Version),
             new("no-flush", null, "Refuse flush_all of the memcached protocol.", SwitchForm,
                 Switch((options, isOn) => options with { AllowsFlush = !isOn }), "-F", "--disable-flush-all"),
@@ -106,7 +106,7 @@ internal static class ServeSettings
                 Switch((options, isOn) => options with { AllowsDump = !isOn }), "-X", "--disable-dumping"),
             new("no-watch", null, "Refuse watch of the memcached protocol.", SwitchForm,
                 Switch((options, isOn) => options with { AllowsWatch = !isOn }), "-W", "--disable-watch"),
-            new("no-versions", null, "Tell clients of memcached no versions of entries. Then cas stores whenever there is an entry.", SwitchForm,
+            new("no-versions", null, "Send no versions of entries to clients of memcached. Then cas stores if the entry exists.", SwitchForm,
                 Switch((options, isOn) => options with { TellsVersions = !isOn }), "-C", "--disable-cas"),
             new("prefix-delimiter", "CHARACTER", "Count the requests of memcached clients by the part of the key before this character (stats detail dump). Default: a colon, once a client sends stats detail on.", "one ASCII character",
                 PrefixDelimiter, "-D")),

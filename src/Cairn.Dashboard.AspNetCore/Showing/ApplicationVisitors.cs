@@ -31,7 +31,7 @@ internal sealed class ApplicationVisitors : IDashboardAccess
         bool isHere = context.Connection.RemoteIpAddress is not { } remote || IPAddress.IsLoopback(remote);
         return isHere && !isHandedOn
             ? null
-            : "only this machine may look; to let others, say app.MapCairnDashboard().RequireAuthorization(...)";
+            : "only this machine may open this page; to allow others, call app.MapCairnDashboard().RequireAuthorization(...)";
     }
 
     // Returns whether the endpoint has authorization metadata. The application's own middleware then checks the user.

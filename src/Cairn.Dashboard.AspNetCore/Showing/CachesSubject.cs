@@ -133,10 +133,10 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
 
     private static string? TroubleOf(LevelHealth health) => health switch
     {
-        { IsBroken: true } => "The second level has failed repeatedly and is left alone for a while",
+        { IsBroken: true } => "The second level has failed repeatedly, and the cache makes no calls to it for a while",
         { IsCutOff: true } => "Invalidations from other machines do not arrive: nothing older than two seconds is served from memory",
-        { PendingChanges: 1 } => "1 change waits to be made in the second level",
-        { PendingChanges: > 0 } => $"{health.PendingChanges} changes wait to be made in the second level",
+        { PendingChanges: 1 } => "1 change of the second level is pending",
+        { PendingChanges: > 0 } => $"{health.PendingChanges} changes of the second level are pending",
         _ => null,
     };
 

@@ -110,7 +110,7 @@ internal sealed class DashboardRoutes
         {
             await WriteErrorAsync(
                 context, StatusCodes.Status421MisdirectedRequest,
-                "this name does not lead to this server; use its address, or localhost, or tell the server the name").ConfigureAwait(false);
+                "this server does not serve this name; use its address, or localhost, or tell the server the name").ConfigureAwait(false);
             return;
         }
 

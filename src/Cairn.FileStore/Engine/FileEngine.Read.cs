@@ -343,7 +343,7 @@ internal sealed partial class FileEngine
     {
         if (OperatingSystem.IsLinux() && (HasFlock(handle) || HasRecordLock(handle)))
         {
-            throw new FileInUseException($"The cache file '{_path}' is locked by another program, which wants it to itself.");
+            throw new FileInUseException($"The cache file '{_path}' is locked by another program.");
         }
     }
 

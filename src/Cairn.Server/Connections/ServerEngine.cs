@@ -412,7 +412,7 @@ internal sealed class ServerEngine : IAsyncDisposable
         {
             Log.Write(
                 LogLevel.Warning,
-                $"There are {Limits.MaxConnections} connections, as many as allowed; clients are turned away ({RefusedCount} so far). Raise the limit, or find who does not close.");
+                $"There are {Limits.MaxConnections} connections, as many as allowed; the server refuses clients ({RefusedCount} so far). Raise the limit, or find the clients that do not close theirs.");
         }
     }
 }

@@ -186,7 +186,7 @@ internal sealed unsafe partial class Worker : IIoWorker
             Log.Write(
                 LogLevel.Error,
                 $"No client of '{listener.Name}' can be accepted: {reason}. It is tried again every {AcceptRetryMs} ms. " +
-                "If files are what lacks, raise 'ulimit -n' (LimitNOFILE of the service).");
+                "If there are too few descriptors, raise 'ulimit -n' (LimitNOFILE of the service).");
         }
 
         _acceptRetryAt = Now + AcceptRetryMs;

@@ -23,9 +23,9 @@ internal static class AddressGuard
         throw new ServerException(
             isAuthenticated
                 ? $"Listening for {protocol} on {address} would send passwords, keys and values unprotected over the network. " +
-                  "Listen on 127.0.0.1, give a certificate with --tls-certificate, or say --insecure if the network keeps strangers away."
-                : $"Listening for {protocol} on {address} would let everybody who reaches this machine read and change the cache. " +
-                  "Listen on 127.0.0.1, name users and a certificate (--tls-certificate), or say --insecure if the network keeps strangers away.");
+                  "Listen on 127.0.0.1, give a certificate with --tls-certificate, or use --insecure in a network without untrusted machines."
+                : $"Listening for {protocol} on {address} would let every program that reaches this machine read and change the cache. " +
+                  "Listen on 127.0.0.1, name users and a certificate (--tls-certificate), or use --insecure in a network without untrusted machines.");
     }
 
     /// <summary>Checks an address for HTTP. Without TLS, passwords and values could be read on the network.</summary>
@@ -36,7 +36,7 @@ internal static class AddressGuard
         {
             throw new ServerException(
                 $"Listening for HTTP on {address} would send figures, keys, values and passwords unprotected over the network. " +
-                "Listen on 127.0.0.1, or say --insecure if the network keeps strangers away.");
+                "Listen on 127.0.0.1, or use --insecure in a network without untrusted machines.");
         }
     }
 

@@ -53,7 +53,7 @@ internal static class StoreAccess
         log.Write(
             LogLevel.Information,
             options.IsEphemeral
-                ? $"The store lies in memory ({size}) and goes with the server."
+                ? $"The store is in memory ({size}) and ends with the server."
                 : string.Create(
                     CultureInfo.InvariantCulture,
                     $"The store is '{path}' ({size}) and holds {statistics.Totals.Entries:N0} {(statistics.Totals.Entries == 1 ? "entry" : "entries")}."));

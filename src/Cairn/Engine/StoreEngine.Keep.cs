@@ -166,5 +166,5 @@ internal sealed unsafe partial class StoreEngine
 
     private StoreBusyException Busy(in KeyRef key) => new(
         $"An entry of the collection '{CollectionTable.NameOf(Memory, key.Collection)}' could not be changed within {_lockTimeout.TotalSeconds:N1} seconds, " +
-        "because a process that holds the lock does not let go of it; it may be stopped. Nothing was changed. Continue or end that process, and try again.");
+        "because a process holds the lock; it may be stopped. Nothing was changed. Continue or end that process, and try again.");
 }

@@ -207,7 +207,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         if (!isTrusted)
         {
             throw new StoreException(
-                $"The machine restarted before the store '{path}' was closed, so nothing it holds can be trusted and there is nothing to keep. Open it, " +
+                $"The machine restarted before the store '{path}' was closed, so its content cannot be trusted and there is nothing to keep. Open it, " +
                 "which empties it, or delete it.");
         }
     }

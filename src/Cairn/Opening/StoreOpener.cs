@@ -440,8 +440,8 @@ internal static unsafe class StoreOpener
         catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
             warnings.Add(
-                $"The log of the store '{engine.Memory.File.Path}' could not be made anew, so durable writes are refused, and should the machine stop before " +
-                $"the store is closed, what only its file has is lost. Reading goes on. Do away with the reason, and close and open the store: {failure.Message}");
+                $"The log of the store '{engine.Memory.File.Path}' could not be made anew, so the store refuses durable writes. If the machine stops before " +
+                $"the store is closed, entries that only its file has are lost. Reads continue. Remove the cause, and close and open the store: {failure.Message}");
         }
     }
 

@@ -47,8 +47,8 @@ internal sealed unsafe partial class StoreLog
         if (outcome == LockOutcome.TimedOut)
         {
             throw Refusal(new StoreException(
-                $"The log of the store '{_memory.File.Path}' could not be locked within {_lockTimeout.TotalMilliseconds:N0} ms, because another process that " +
-                "writes to it does not go on; it may be stopped. Nothing was changed. Continue or end that process."));
+                $"The log of the store '{_memory.File.Path}' could not be locked within {_lockTimeout.TotalMilliseconds:N0} ms, because another process " +
+                "holds its lock; it may be stopped. Nothing was changed. Continue or end that process."));
         }
 
         long position;

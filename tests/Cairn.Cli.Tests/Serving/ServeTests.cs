@@ -287,7 +287,7 @@ public sealed partial class ServeTests : ToolTest
         ToolRun meant = Run("serve", "--check", "--memcached", address, "--insecure");
 
         Assert.Equal(ExitCode.Server, refused.Code);
-        Assert.Contains("would let everybody who reaches this machine read and change the cache", refused.Error, StringComparison.Ordinal);
+        Assert.Contains("would let every program that reaches this machine read and change the cache", refused.Error, StringComparison.Ordinal);
         Assert.Equal(ExitCode.Done, meant.Code);
     }
 

@@ -38,12 +38,12 @@ internal static class WindowsErrors
         FileNotFoundException or DirectoryNotFoundException => FileFailures.NotFound(path),
         UnauthorizedAccessException when Directory.Exists(path) => FileFailures.IsADirectory(path),
         UnauthorizedAccessException when forWriting && IsMarkedReadOnly(path) => new StoreException(
-            $"The store '{path}' is marked as read-only, and a store is written even by those who only get. Take the mark away (attrib -r)."),
+            $"The store '{path}' is marked as read-only, and even a program that only reads entries writes to the file. Take the mark away (attrib -r)."),
         UnauthorizedAccessException => FileFailures.MayNotOpen(path, forWriting),
         _ when Of(failure) == WriteProtected => new StoreException(
-            $"The store '{path}' is on a medium that is write-protected, and a store is written even by those who only get."),
+            $"The store '{path}' is on a medium that is write-protected, and even a program that only reads entries writes to the file."),
         _ when Of(failure) == SharingViolation => new StoreException(
-            $"The store '{path}' is open in a program that wants it to itself: a copy, a backup or a scan, perhaps. Try again when that has ended.", failure),
+            $"The store '{path}' is open in a program that does not share it, perhaps a copy, a backup or a scan. Try again when that program has ended.", failure),
         _ => new StoreException(
             $"The store '{path}' could not be opened for {(forWriting ? "reading and writing" : "reading")}: {failure.Message}", failure),
     };

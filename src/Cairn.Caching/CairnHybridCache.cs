@@ -43,6 +43,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     private readonly FlightRunner _flights;
     private readonly EntryKeeper _keeper;
     private readonly CacheInvalidator _invalidator;
+    private readonly TaggedKeys _tagged;
 
     /// <summary>Creates a cache without dependency injection.</summary>
     /// <param name="options">The options; null for the defaults. Later changes of the object have no effect.</param>
@@ -66,7 +67,8 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         var shared = new SharedReader(_parts, tags, converter, _keeper);
         _values = new ValueReader(_parts, _hits, converter, _local, shared, _keeper);
         _flights = new FlightRunner(_parts, tags, converter, _local, shared, _keeper);
-        _invalidator = new CacheInvalidator(_parts, _local, _keeper);
+        _invalidator = new CacheInvalidator(_parts, tags, _local, _keeper);
+        _tagged = new TaggedKeys(_parts, tags);
     }
 
     /// <summary>The cache's name in its second level.</summary>
@@ -279,6 +281,46 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// <remarks>The tag <c>*</c> means all entries. The task ends when no process that shares the second level serves values with the tag.</remarks>
     public override ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default) =>
         _invalidator.RemoveByTagAsync(tag, cancellationToken);
+
+    /// <summary>Removes the entries that carry any or all of some tags, from every level and every process.</summary>
+    /// <param name="tags">
+    /// The tags, at most 32 for <see cref="TagMatch.All"/>. No tags remove nothing. Every entry carries the tag <c>*</c>, and none carries an empty one.
+    /// </param>
+    /// <param name="match">Whether an entry must carry one of the tags, or all of them.</param>
+    /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
+    /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">There are more than 32 tags, or <paramref name="match"/> is not defined.</exception>
+    /// <remarks>
+    /// <para>
+    /// With <see cref="TagMatch.All"/> the call searches for no entries: it stores a condition with one of the tags, which has up to 32 of them. The next
+    /// one replaces the oldest, and then the entries with this tag that are older than the oldest condition are removed too.
+    /// </para>
+    /// <para>
+    /// If the second level cannot change the state of a tag in one step, all entries with the first tag are removed. This applies to an
+    /// <c>IDistributedCache</c> that other machines share and that has no <see cref="ICacheLeases"/>, and while the second level fails.
+    /// </para>
+    /// </remarks>
+    public ValueTask RemoveByTagAsync(IEnumerable<string> tags, TagMatch match, CancellationToken cancellationToken = default) =>
+        _invalidator.RemoveByTagAsync(tags, match, cancellationToken);
+
+    /// <summary>Lists the keys whose values carry a tag and are fresh.</summary>
+    /// <param name="tag">The tag; not empty. The tag <c>*</c> lists all keys.</param>
+    /// <param name="cancellationToken">Ends the enumeration.</param>
+    /// <returns>
+    /// The keys in no order, each once. A key that exists during the whole enumeration is listed. A key that is set or removed meanwhile may be listed.
+    /// </returns>
+    /// <exception cref="ArgumentException">The tag is empty or white space.</exception>
+    /// <remarks>
+    /// There is no index by tag: the call visits every entry of the first level, and reads every entry of the second one, which for a server means
+    /// that all values are transferred. So it is for maintenance, not for each request. The second level is listed if it is a store file, or a
+    /// distributed cache that implements <see cref="ICacheKeys"/>, such as Redis. Over any other cache, and after a failure of the second level, which is
+    /// logged, the keys are those of this process's first level, and those that were already found.
+    /// </remarks>
+    public IAsyncEnumerable<string> KeysByTagAsync(string tag, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(tag);
+        return _tagged.ListAsync(tag, cancellationToken);
+    }
 
     /// <summary>Removes every entry that depends on a topic, from every level and every process.</summary>
     /// <param name="topic">The topic; not empty.</param>

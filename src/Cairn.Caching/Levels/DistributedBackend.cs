@@ -86,6 +86,12 @@ internal sealed class DistributedBackend
 
     public KeyHasher TagHasher { get; } = KeyHasher.Random();
 
+    /// <summary>True if no other process can change the contents of the cache.</summary>
+    public bool IsPrivate => _isPrivate;
+
+    /// <summary>Lists the keys of values; null if the cache cannot.</summary>
+    public IAsyncEnumerable<string>? ListKeysAsync(CancellationToken cancellationToken) => _cache is ICacheKeys keys ? ValueKeysAsync(keys, cancellationToken) : null;
+
     /// <summary>True while a circuit is open: the common one or that of a kind of calls.</summary>
     public bool IsBroken => _breakers.Exists(breaker => breaker.IsOpen);
 
@@ -167,6 +173,9 @@ internal sealed class DistributedBackend
         Counters.CountDamaged();
         _log.Damaged(key);
     }
+
+    /// <summary>The expiration of stamps and eras.</summary>
+    public DistributedCacheEntryOptions StampExpiry => new() { SlidingExpiration = _options.StampLifetime };
 
     /// <summary>Returns an entry's expiration as options of IDistributedCache; null if it has expired.</summary>
     public DistributedCacheEntryOptions? Expiry(LevelExpiration expiration)
@@ -359,6 +368,17 @@ internal sealed class DistributedBackend
         return UnlessVoid(KnownEra);
     }
 
+    private async IAsyncEnumerable<string> ValueKeysAsync(ICacheKeys keys, [EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await foreach (string text in keys.ListKeysAsync(cancellationToken).ConfigureAwait(false))
+        {
+            if (Records.IsValueKey(text, out ReadOnlySpan<char> key))
+            {
+                yield return key.ToString();
+            }
+        }
+    }
+
     private static ulong? UnlessVoid(ulong era) => era != 0 ? era : null;
 
     private ulong Learn(ulong era, int version)
@@ -484,12 +504,12 @@ internal sealed class DistributedBackend
             case ChangeKind.Stamp:
                 // The record has the era that is known now, or else the last one that was. If that era is no longer valid, the stamp counts as
                 // missing, and a new one replaces it.
-                record = DistributedRecords.Stamp(key, KnownEra is not 0 and var known ? known : change.Era, change.Number);
-                expiry = new() { SlidingExpiration = _options.StampLifetime };
+                record = DistributedRecords.Stamp(key, KnownEra is not 0 and var known ? known : change.Era, change.State);
+                expiry = StampExpiry;
                 break;
             case ChangeKind.Era:
                 record = DistributedRecords.Era(key, change.Number);
-                expiry = new() { SlidingExpiration = _options.StampLifetime };
+                expiry = StampExpiry;
                 break;
             default:
                 record = null;

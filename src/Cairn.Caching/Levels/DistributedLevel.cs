@@ -249,7 +249,7 @@ internal sealed class DistributedLevel : SecondLevel
     {
         return TryAcquireNow(key, hash) is { } lease
             ? new(new LeaseResult(LevelStatus.Done, lease, HasWaited: replacesStale))
-            : AcquireLeaseSlowlyAsync(key, replacesStale, leaseWait, wait);
+            : AcquireLeaseSlowlyAsync(_backend.Records.ValueKey(key), replacesStale, leaseWait, wait);
     }
 
     // Succeeds if no other caller has the lease and no server must be called.
@@ -264,9 +264,9 @@ internal sealed class DistributedLevel : SecondLevel
         return _backend.Pending.TryAcquire(lease, out _) ? lease : null;
     }
 
-    private async ValueTask<LeaseResult> AcquireLeaseSlowlyAsync(string key, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
+    private async ValueTask<LeaseResult> AcquireLeaseSlowlyAsync(string text, bool replacesStale, TimeSpan leaseWait, LevelWait wait)
     {
-        var request = new LeaseRequest(_backend.Records.ValueKey(key), replacesStale, leaseWait, _options.Clock);
+        var request = new LeaseRequest(text, replacesStale, leaseWait, _options.Clock);
         wait = Shared(wait);
         var lease = new DistributedLease(_backend, request.Key);
         while (!_backend.Pending.TryAcquire(lease, out LocalLease? other))
@@ -309,20 +309,20 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    public override async ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
+    public override async ValueTask<TagState> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
         string text = _backend.Records.StampKey(tag);
         wait = Shared(wait);
         bool isPending = _backend.Pending.TryRead(text, out PendingChange? pending);
         if (isPending && pending is not { Kind: ChangeKind.Remove })
         {
-            return pending?.Number ?? Tag.Unknown;
+            return pending?.State ?? default;
         }
 
         ulong era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
         if (era == 0)
         {
-            return Tag.Unknown;
+            return default;
         }
 
         // The record of a pending removal counts as missing.
@@ -331,29 +331,29 @@ internal sealed class DistributedLevel : SecondLevel
             : await _backend.ReadAsync(text, wait).ConfigureAwait(false);
         if (result.Status != CallStatus.Done)
         {
-            return Tag.Unknown;
+            return default;
         }
 
         if (result.Value is { } record)
         {
-            if (!DistributedRecords.TryReadStamp(text, record.Span, out ulong eraOfRecord, out ulong stamp))
+            if (!DistributedRecords.TryReadStamp(text, record.Span, out ulong eraOfRecord, out TagState state))
             {
                 _backend.CountDamaged(text);
             }
             else if (eraOfRecord == era
                 || eraOfRecord == await _backend.GetEraAsync(mustAsk: true, wait).ConfigureAwait(false))
             {
-                return stamp;
+                return state;
             }
         }
 
         // Other caches in this process may have created a stamp at the same time: they are notified and read it again. This caller knows its
         // stamp.
-        var change = new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber(), Era = era };
+        var change = new PendingChange(ChangeKind.Stamp) { State = new(DistributedRecords.NewNumber()), Era = era };
         try
         {
             await _backend.Pending.ApplyAsync(text, change, lease: null, wait).ConfigureAwait(false);
-            return change.Number;
+            return change.State;
         }
         finally
         {
@@ -362,7 +362,51 @@ internal sealed class DistributedLevel : SecondLevel
     }
 
     public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) => ChangeAsync(
-        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { Number = DistributedRecords.NewNumber(), Era = _backend.KnownEra }, wait);
+        _backend.Records.StampKey(tag), hash, new PendingChange(ChangeKind.Stamp) { State = new(DistributedRecords.NewNumber()), Era = _backend.KnownEra }, wait);
+
+    public override async ValueTask<LevelStatus> AddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait)
+    {
+        wait = Shared(wait);
+        LevelStatus changed = _backend.IsPrivate || _backend.Leases is { ChangesEndLeases: true }
+            ? await ToldAsync(hash, TryAddConditionAsync(tag, hash, others, wait)).ConfigureAwait(false)
+            : LevelStatus.Failed;
+        return changed == LevelStatus.Done ? LevelStatus.Done : await RenewStampAsync(tag, hash, wait).ConfigureAwait(false);
+    }
+
+    // The lease of the record makes its read and its write one step: each write by another machine or cache ends the lease.
+    private async ValueTask<LevelStatus> TryAddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait)
+    {
+        string text = _backend.Records.StampKey(tag);
+        LeaseResult asked = await AcquireLeaseSlowlyAsync(text, replacesStale: true, _options.WriteTimeout, wait).ConfigureAwait(false);
+        if (asked.Lease is not DistributedLease lease)
+        {
+            return LevelStatus.Failed;
+        }
+
+        try
+        {
+            TagState state = await ReadStampAsync(tag, hash, wait).ConfigureAwait(false);
+            ulong era = _backend.KnownEra;
+            if (!lease.IsHeld || state.Stamp == Tag.Unknown || era == 0 || era != lease.Era || _backend.Pending.TryRead(text, out _))
+            {
+                return LevelStatus.Failed;
+            }
+
+            TagState changed = state.Without(others);
+            return lease.Owner is not null
+                ? await WriteIfLeasedAsync(text, lease, DistributedRecords.Stamp(text, era, changed), _backend.StampExpiry, wait).ConfigureAwait(false)
+                    ?? LevelStatus.Failed
+                : _backend.IsPrivate
+                    ? await _backend.Pending.ApplyAsync(text, new PendingChange(ChangeKind.Stamp) { State = changed, Era = era }, lease, wait).ConfigureAwait(false)
+                    : LevelStatus.Failed;
+        }
+        finally
+        {
+            await lease.DisposeAsync().ConfigureAwait(false);
+        }
+    }
+
+    public override IAsyncEnumerable<string>? ListKeysAsync(CancellationToken cancellationToken) => _backend.ListKeysAsync(cancellationToken);
 
     public override ValueTask<LevelStatus> ClearAsync(LevelWait wait) => _backend.BeginEraAsync(wait);
 

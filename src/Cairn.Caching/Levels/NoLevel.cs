@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Records;
+using Cairn.Caching.Tagging;
 using Cairn.Engine;
 
 namespace Cairn.Caching.Levels;
@@ -16,7 +17,7 @@ internal sealed class NoLevel : SecondLevel
 
     private readonly LocalOnlyCoherence _coherence = new();
     private readonly Lock _gate = new();
-    private readonly ConcurrentDictionary<string, ulong> _renewed = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, TagState> _renewed = new(StringComparer.Ordinal);
     private ulong _base = DistributedRecords.NewNumber();
 
     public override KeyHasher Hasher { get; } = KeyHasher.Random();
@@ -63,14 +64,20 @@ internal sealed class NoLevel : SecondLevel
         string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait) =>
         new(new LeaseResult(LevelStatus.Failed));
 
-    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
+    public override ValueTask<TagState> ReadStampAsync(string tag, ulong hash, LevelWait wait) => new(StateOf(tag, hash));
+
+    private TagState StateOf(string tag, ulong hash)
     {
         // Never 0, which means no stamp.
         ulong derived = hash ^ Volatile.Read(ref _base);
-        return new(_renewed.TryGetValue(tag, out ulong stamp) ? stamp : derived == 0 ? ulong.MaxValue : derived);
+        return _renewed.TryGetValue(tag, out TagState state) ? state : new TagState(derived == 0 ? ulong.MaxValue : derived);
     }
 
-    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait)
+    public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) => new(Change(tag, hash, others: null));
+
+    public override ValueTask<LevelStatus> AddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait) => new(Change(tag, hash, others));
+
+    private LevelStatus Change(string tag, ulong hash, ulong[]? others)
     {
         lock (_gate)
         {
@@ -79,11 +86,11 @@ internal sealed class NoLevel : SecondLevel
                 Forget();
             }
 
-            _renewed[tag] = DistributedRecords.NewNumber();
+            _renewed[tag] = others is null ? new TagState(DistributedRecords.NewNumber()) : StateOf(tag, hash).Without(others);
         }
 
         _coherence.OnChanged(hash);
-        return new(LevelStatus.Done);
+        return LevelStatus.Done;
     }
 
     public override ValueTask<LevelStatus> ClearAsync(LevelWait wait)

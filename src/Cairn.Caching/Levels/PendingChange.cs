@@ -1,3 +1,5 @@
+using Cairn.Caching.Tagging;
+
 namespace Cairn.Caching.Levels;
 
 /// <summary>The kind of a change of a key in the second level.</summary>
@@ -43,8 +45,11 @@ internal sealed class PendingChange(ChangeKind kind)
     /// <summary>The lease of a write; null if it has none.</summary>
     public DistributedLease? Holder { get; init; }
 
-    /// <summary>The new stamp or era.</summary>
+    /// <summary>The new era.</summary>
     public ulong Number { get; init; }
+
+    /// <summary>The new state of a tag.</summary>
+    public TagState State { get; init; }
 
     /// <summary>The era that was known when a stamp was requested; 0 if none. The record has it if no era is known when it is written.</summary>
     public ulong Era { get; init; }

@@ -1,3 +1,4 @@
+using Cairn.Caching.Tagging;
 using Cairn.Caching.Telemetry;
 
 namespace Cairn.Caching.Levels;
@@ -86,15 +87,25 @@ internal abstract class SecondLevel : IAsyncDisposable
     public virtual ILevelLease? TryAcquireNow(string key, ulong hash) => null;
 
     /// <summary>
-    /// Returns the stamp of a tag. A missing stamp is replaced by a new random one. <see cref="Tagging.Tag.Unknown"/> if the level does not
+    /// Returns the state of a tag. A missing stamp is replaced by a new random one. <see cref="Tag.Unknown"/> if the level does not
     /// answer.
     /// </summary>
-    public abstract ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait);
+    public abstract ValueTask<TagState> ReadStampAsync(string tag, ulong hash, LevelWait wait);
 
     /// <summary>
     /// Gives a tag a new random stamp. If that fails it is done later; until then <see cref="ReadStampAsync"/> returns the new stamp.
     /// </summary>
     public abstract ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait);
+
+    /// <summary>
+    /// Invalidates the entries that carry a tag and all others (<see cref="TagState.Without"/>). If the level cannot change the state of the tag in
+    /// one step, this does the same as <see cref="RenewStampAsync"/>, and invalidates more than was requested.
+    /// </summary>
+    public abstract ValueTask<LevelStatus> AddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait);
+
+    /// <summary>Lists the keys of the level in no order; null if it cannot.</summary>
+    /// <exception cref="Exception">Of any type, during the enumeration: the level failed.</exception>
+    public virtual IAsyncEnumerable<string>? ListKeysAsync(CancellationToken cancellationToken) => null;
 
     /// <summary>Removes all entries of this cache, including stamps of tags, and ends all leases.</summary>
     public abstract ValueTask<LevelStatus> ClearAsync(LevelWait wait);

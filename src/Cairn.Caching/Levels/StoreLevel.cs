@@ -23,7 +23,6 @@ internal sealed class StoreLevel : SecondLevel
     /// <summary>The suffix that is added to the name of a cache to form the name of the collection of its tags.</summary>
     public const string TagsSuffix = "/tags";
 
-    private const int StampBytes = sizeof(ulong);
     private const int PrefetchedAtOnce = 16;
 
     private readonly StoreHandle _handle;
@@ -171,29 +170,29 @@ internal sealed class StoreLevel : SecondLevel
 
     public override ILevelLease? TryAcquireNow(string key, ulong hash) => TryAcquire(key, hash, replacesStale: false).Lease;
 
-    public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait)
+    public override ValueTask<TagState> ReadStampAsync(string tag, ulong hash, LevelWait wait)
     {
         if (wait.Token.IsCancellationRequested)
         {
-            return ValueTask.FromCanceled<ulong>(wait.Token);
+            return ValueTask.FromCanceled<TagState>(wait.Token);
         }
 
-        ulong stamp;
+        TagState state;
         try
         {
-            stamp = _clearing.TryFinish(hash) ? ReadOrAddStamp(tag) : Tag.Unknown;
+            state = _clearing.TryFinish(hash) ? ReadOrAddStamp(tag, out _) : default;
         }
         catch (Exception exception) when (IsExpected(exception))
         {
-            stamp = Tag.Unknown;
+            state = default;
         }
 
-        if (stamp == Tag.Unknown)
+        if (state.Stamp == Tag.Unknown)
         {
             Failed();
         }
 
-        return new(stamp);
+        return new(state);
     }
 
     public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait)
@@ -212,6 +211,36 @@ internal sealed class StoreLevel : SecondLevel
         catch (Exception exception) when (IsExpected(exception))
         {
             return new(Failed());
+        }
+    }
+
+    public override ValueTask<LevelStatus> AddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait)
+    {
+        try
+        {
+            // Another process can change the state between the read and the swap. Each repetition means that one process has succeeded.
+            WriteStatus status = WriteStatus.VersionMismatch;
+            while (status is WriteStatus.VersionMismatch or WriteStatus.NotFound && !wait.Token.IsCancellationRequested && _clearing.TryFinish(hash)
+                && ReadOrAddStamp(tag, out ulong version) is { Stamp: not Tag.Unknown } state)
+            {
+                status = version == 0 ? status : _tags.CompareAndSwap(tag, state.Without(others).ToBytes(), version, Expiration.None);
+            }
+
+            return status == WriteStatus.Stored ? new(LevelStatus.Done) : RenewStampAsync(tag, hash, wait);
+        }
+        catch (Exception exception) when (IsExpected(exception))
+        {
+            return new(Failed());
+        }
+    }
+
+    public override async IAsyncEnumerable<string> ListKeysAsync([EnumeratorCancellation] CancellationToken cancellationToken)
+    {
+        await Task.CompletedTask.ConfigureAwait(false);
+        foreach (StoreEntry entry in _keys.Entries())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            yield return entry.KeyText;
         }
     }
 
@@ -302,32 +331,44 @@ internal sealed class StoreLevel : SecondLevel
     }
 
     // I3, I4
-    private ulong ReadOrAddStamp(string tag)
+    private TagState ReadOrAddStamp(string tag, out ulong version)
     {
         ulong stamp = Tag.Unknown;
         Span<byte> bytes = MemoryMarshal.AsBytes(new Span<ulong>(ref stamp));
         while (true)
         {
             bool isRead = _tags.TryGet(tag, bytes, out EntryInfo info);
-            if (isRead && info.ValueBytes == StampBytes && stamp != Tag.Unknown)
+            version = info.Version;
+            if (isRead && info.ValueBytes == TagState.StampBytes && stamp != Tag.Unknown)
             {
-                return stamp;
+                return new(stamp);
+            }
+
+            if (info.ValueBytes > TagState.StampBytes)
+            {
+                var whole = new ArrayBufferWriter<byte>(info.ValueBytes);
+                if (_tags.TryGet(tag, whole, out info) && TagState.TryRead(whole.WrittenSpan, out TagState state))
+                {
+                    version = info.Version;
+                    return state;
+                }
             }
 
             if (info.Version != 0)
             {
-                _tags.CompareAndRemove(tag, info.Version); // Not a valid stamp.
+                _tags.CompareAndRemove(tag, info.Version); // Not a valid state.
             }
 
             stamp = NewStamp();
             switch (_tags.AddQuietly(tag, bytes, Expiration.None))
             {
                 case WriteStatus.Stored:
-                    return stamp;
+                    version = 0; // Not known.
+                    return new(stamp);
                 case WriteStatus.Exists:
                     break; // Another process's stamp was added first.
                 default:
-                    return Tag.Unknown;
+                    return default;
             }
         }
     }

@@ -130,6 +130,14 @@ internal sealed class LocalCache
     /// <returns>The number of removed entries.</returns>
     public int RemoveMany(int shift, ulong value) => Remove(HashRange.Of(shift, value), long.MaxValue);
 
+    /// <summary>Returns the entries that match. Visits every entry, a shard under each acquisition of a lock.</summary>
+    public List<LocalEntry> List(Predicate<LocalEntry> matches)
+    {
+        var found = new List<LocalEntry>();
+        Array.ForEach(_shards, shard => shard.List(matches, found));
+        return found;
+    }
+
     /// <summary>Removes all unusable entries. Visits every entry, some hundreds under each acquisition of a lock.</summary>
     /// <param name="now">The time by the cache's own clock.</param>
     /// <returns>The number of removed entries.</returns>

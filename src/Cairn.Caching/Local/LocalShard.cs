@@ -227,6 +227,24 @@ internal sealed class LocalShard
         }
     }
 
+    /// <summary>Adds the entries that match to a list.</summary>
+    public void List(Predicate<LocalEntry> matches, List<LocalEntry> found)
+    {
+        lock (_lock)
+        {
+            foreach (LocalBucket bucket in Buckets)
+            {
+                for (LocalEntry? entry = bucket.Head; entry is not null; entry = entry.Next)
+                {
+                    if (matches(entry))
+                    {
+                        found.Add(entry);
+                    }
+                }
+            }
+        }
+    }
+
     /// <summary>Removes all entries, and forgets the evicted keys.</summary>
     public void Clear(ref DepartedEntries departed)
     {

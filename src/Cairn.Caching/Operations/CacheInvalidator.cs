@@ -15,10 +15,12 @@ internal sealed class CacheInvalidator
     private readonly CacheParts _parts;
     private readonly LocalReader _local;
     private readonly EntryKeeper _keeper;
+    private readonly TagReader _tags;
 
-    public CacheInvalidator(CacheParts parts, LocalReader local, EntryKeeper keeper)
+    public CacheInvalidator(CacheParts parts, TagReader tags, LocalReader local, EntryKeeper keeper)
     {
         _parts = parts;
+        _tags = tags;
         _local = local;
         _keeper = keeper;
         parts.Coherence.Attach(new ChangeSink(parts));
@@ -69,6 +71,44 @@ internal sealed class CacheInvalidator
         await _parts.SecondLevel.RenewStampAsync(tag, hash, wait).ConfigureAwait(false);
         _parts.Tags.Forget(hash);
 
+        _parts.Counters.Add(CacheCount.TagRemoved);
+    }
+
+    public async ValueTask RemoveByTagAsync(IEnumerable<string> tags, TagMatch match, CancellationToken cancellationToken)
+    {
+        if (match == TagMatch.Any)
+        {
+            await RemoveByTagAsync(tags, cancellationToken).ConfigureAwait(false);
+            return;
+        }
+
+        ArgumentOutOfRangeException.ThrowIfNotEqual(match, TagMatch.All);
+        _parts.ThrowIfClosed();
+        string[] all = [.. (tags ?? []).Distinct(StringComparer.Ordinal)];
+        string[] named = [.. all.Where(tag => tag != TagNames.Everything)];
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(named.Length, TagState.MostTags, nameof(tags));
+        if (Array.Exists(named, string.IsNullOrWhiteSpace) || all.Length == 0)
+        {
+            return; // No entry can have this tag.
+        }
+
+        var wait = new LevelWait(_parts.SecondLevel.NewDeadline(), cancellationToken);
+        if (named.Length <= 1)
+        {
+            await RemoveByTagAsync(named.Length == 1 ? named[0] : TagNames.Everything, wait).ConfigureAwait(false);
+            return;
+        }
+
+        // The condition is added to the tag that has the fewest, so that as few as possible are dropped (TagState, I2).
+        TagStamps present = (await _tags.CaptureAsync(named, topics: null, wait).ConfigureAwait(false))!;
+        Tag changed = present.Tags.MinBy(tag => tag.State.Conditions?.Length ?? 0)!;
+        ulong[] others = [.. present.Tags.Where(tag => tag != changed).Select(tag => TagState.NumberOf(tag.Name)).Order()];
+        changed.Forget();
+        await _parts.SecondLevel.AddConditionAsync(changed.Name, changed.Hash, others, wait).ConfigureAwait(false);
+        changed.Forget();
+
+        // Entries that stay are found in the first level at once, without a read of the second one.
+        await _tags.CaptureAsync([changed.Name], topics: null, wait).ConfigureAwait(false);
         _parts.Counters.Add(CacheCount.TagRemoved);
     }
 

@@ -50,7 +50,7 @@ internal sealed class TagReader(CacheParts parts)
         for (int i = 0; i < tags.Length && i < expected.Length; i++)
         {
             Tag tag = tags[i];
-            if (!parts.Changes.TryCatchUp(tag.Hash) || tag.Stamp != expected[i] || MustReadAgain(tag))
+            if (!parts.Changes.TryCatchUp(tag.Hash) || !tag.Allows(expected[i], tags) || MustReadAgain(tag))
             {
                 return false;
             }
@@ -64,7 +64,7 @@ internal sealed class TagReader(CacheParts parts)
     {
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
-            if (stamps.Tags[i].Stamp != stamps.Stamps[i])
+            if (!stamps.Tags[i].Allows(stamps.Stamps[i], stamps.Tags))
             {
                 return false;
             }
@@ -84,7 +84,7 @@ internal sealed class TagReader(CacheParts parts)
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
             ulong stamp = stamps.Stamps[i];
-            if (!Tag.IsKnown(stamp) || await LearnAsync(stamps.Tags[i], mayBeKnown, wait).ConfigureAwait(false) != stamp)
+            if (!Tag.IsKnown(stamp) || !(await LearnAsync(stamps.Tags[i], mayBeKnown, wait).ConfigureAwait(false)).Allows(stamp, stamps.Tags))
             {
                 return false;
             }
@@ -164,60 +164,60 @@ internal sealed class TagReader(CacheParts parts)
         var stamps = new ulong[tags.Length];
         for (int i = 0; i < tags.Length; i++)
         {
-            ValueTask<ulong> learning = LearnAsync(tags[i], mayBeKnown: true, wait);
+            ValueTask<TagState> learning = LearnAsync(tags[i], mayBeKnown: true, wait);
             if (!learning.IsCompletedSuccessfully)
             {
                 return LearnRestAsync(tags, stamps, i, learning, wait);
             }
 
-            stamps[i] = learning.Result;
+            stamps[i] = learning.Result.Stamp;
         }
 
         return new ValueTask<TagStamps?>(parts.Tags.Share(tags, stamps));
     }
 
     private async ValueTask<TagStamps?> LearnRestAsync(
-        Tag[] tags, ulong[] stamps, int first, ValueTask<ulong> learning, LevelWait wait)
+        Tag[] tags, ulong[] stamps, int first, ValueTask<TagState> learning, LevelWait wait)
     {
-        stamps[first] = await learning.ConfigureAwait(false);
+        stamps[first] = (await learning.ConfigureAwait(false)).Stamp;
         for (int i = first + 1; i < tags.Length; i++)
         {
-            stamps[i] = await LearnAsync(tags[i], mayBeKnown: true, wait).ConfigureAwait(false);
+            stamps[i] = (await LearnAsync(tags[i], mayBeKnown: true, wait).ConfigureAwait(false)).Stamp;
         }
 
         return parts.Tags.Share(tags, stamps);
     }
 
-    // Returns the tag's present stamp, or the provisional one if the second level does not answer.
-    private ValueTask<ulong> LearnAsync(Tag tag, bool mayBeKnown, LevelWait wait)
+    // Returns the tag's present state, or the provisional stamp if the second level does not answer.
+    private ValueTask<TagState> LearnAsync(Tag tag, bool mayBeKnown, LevelWait wait)
     {
-        if (mayBeKnown && parts.Changes.TryCatchUp(tag.Hash) && tag.Stamp is var known && Tag.IsKnown(known))
+        if (mayBeKnown && parts.Changes.TryCatchUp(tag.Hash) && tag.State is var known && Tag.IsKnown(known.Stamp))
         {
             long readAt = tag.ReadAtMs;
-            return MustReadAgain(tag) && tag.TryClaimRead(readAt, parts.Clock.NowMs()) ? LearnAgainAsync(tag, known, wait) : new ValueTask<ulong>(known);
+            return MustReadAgain(tag) && tag.TryClaimRead(readAt, parts.Clock.NowMs()) ? LearnAgainAsync(tag, known, wait) : new ValueTask<TagState>(known);
         }
 
         uint timesForgotten = tag.TimesForgotten;
         ChangeMark mark = parts.Changes.Mark(tag.Hash);
-        ValueTask<ulong> reading = parts.SecondLevel.ReadStampAsync(tag.Name, tag.Hash, wait);
+        ValueTask<TagState> reading = parts.SecondLevel.ReadStampAsync(tag.Name, tag.Hash, wait);
         return reading.IsCompletedSuccessfully
-            ? new ValueTask<ulong>(Learn(tag, reading.Result, timesForgotten, mark))
+            ? new ValueTask<TagState>(Learn(tag, reading.Result, timesForgotten, mark))
             : LearnLaterAsync(tag, reading, timesForgotten, mark);
     }
 
-    private async ValueTask<ulong> LearnLaterAsync(Tag tag, ValueTask<ulong> reading, uint timesForgotten, ChangeMark mark) =>
+    private async ValueTask<TagState> LearnLaterAsync(Tag tag, ValueTask<TagState> reading, uint timesForgotten, ChangeMark mark) =>
         Learn(tag, await reading.ConfigureAwait(false), timesForgotten, mark);
 
-    // Returns the known stamp if the second level does not answer, unless this process has forgotten it meanwhile.
-    private async ValueTask<ulong> LearnAgainAsync(Tag tag, ulong known, LevelWait wait)
+    // Returns the known state if the second level does not answer, unless this process has forgotten it meanwhile.
+    private async ValueTask<TagState> LearnAgainAsync(Tag tag, TagState known, LevelWait wait)
     {
         bool isDone = false;
         long claimedAt = tag.ReadAtMs;
         try
         {
-            ulong stamp = await LearnAsync(tag, mayBeKnown: false, wait).ConfigureAwait(false);
+            TagState state = await LearnAsync(tag, mayBeKnown: false, wait).ConfigureAwait(false);
             isDone = true;
-            return !Tag.IsKnown(stamp) && tag.Stamp == known ? known : stamp;
+            return !Tag.IsKnown(state.Stamp) && tag.Stamp == known.Stamp ? known : state;
         }
         finally
         {
@@ -231,24 +231,24 @@ internal sealed class TagReader(CacheParts parts)
     private bool MustReadAgain(Tag tag) =>
         _lifetimeMs != long.MaxValue && Tag.IsKnown(tag.Stamp) && parts.Clock.NowMs() - tag.ReadAtMs >= _lifetimeMs;
 
-    // The caller uses the stamp that was read. The tag remembers it unless the tag was changed meanwhile.
-    private ulong Learn(Tag tag, ulong stamp, uint timesForgotten, ChangeMark mark)
+    // The caller uses the state that was read. The tag remembers it unless the tag was changed meanwhile.
+    private TagState Learn(Tag tag, TagState state, uint timesForgotten, ChangeMark mark)
     {
-        if (stamp == Tag.Unknown)
+        if (state.Stamp == Tag.Unknown)
         {
             // The provisional stamp of the moment of the request: it is not valid if the tag was forgotten since.
-            return timesForgotten;
+            return new TagState(timesForgotten);
         }
 
         if (!parts.HasLevel)
         {
             // Two callers may have drawn different stamps for a tag that had none: the first one counts.
-            return tag.TryLearn(stamp, timesForgotten, nowMs: 0) ? stamp : tag.Stamp;
+            return tag.TryLearn(state, timesForgotten, nowMs: 0) ? state : tag.State;
         }
 
         // The level reports a stamp that was just created as a change, although no other process has changed it; then the tag is read again.
         parts.Coherence.TryKeep(
-            mark, tag.Hash, 0, (tag, stamp, timesForgotten, now: parts.Clock.NowMs()), static learned => learned.tag.TryLearn(learned.stamp, learned.timesForgotten, learned.now));
-        return stamp;
+            mark, tag.Hash, 0, (tag, state, timesForgotten, now: parts.Clock.NowMs()), static learned => learned.tag.TryLearn(learned.state, learned.timesForgotten, learned.now));
+        return state;
     }
 }

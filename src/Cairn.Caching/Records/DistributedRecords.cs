@@ -1,13 +1,14 @@
 using System.Security.Cryptography;
 using Cairn.Caching.Hashing;
 using Cairn.Caching.Serialization;
+using Cairn.Caching.Tagging;
 
 namespace Cairn.Caching.Records;
 
 // The records of a DistributedLevel in an IDistributedCache, under keys that begin with the cache's name:
 //
 //   NAME:k:KEY   value  | era 8 | envelope                 |
-//   NAME:t:TAG   stamp  | era 8 | stamp 8 | check 8        |
+//   NAME:t:TAG   stamp  | era 8 | state of the tag | check 8 |  (TagState)
 //   NAME:era     era    | era 8 | check 8                  |
 //
 // All numbers are little-endian, random, and never 0. A check is a hash of the key's text and the bytes before it. An envelope has a
@@ -19,7 +20,7 @@ namespace Cairn.Caching.Records;
 internal sealed class DistributedRecords
 {
     public const int EraBytes = 8;
-    private const int StampRecordBytes = 24;
+    private const int CheckBytes = 8;
     private const int EraRecordBytes = 16;
     private const ulong CheckSeed = 0x43_61_69_72_6E_4C_32_01;
 
@@ -94,11 +95,10 @@ internal sealed class DistributedRecords
         return envelopeHead == 0 ? 0 : EraBytes + envelopeHead;
     }
 
-    public static byte[] Stamp(string stampKey, ulong era, ulong stamp)
+    public static byte[] Stamp(string stampKey, ulong era, TagState state)
     {
-        byte[] record = new byte[StampRecordBytes];
+        byte[] record = [.. stackalloc byte[EraBytes], .. state.ToBytes(), .. stackalloc byte[CheckBytes]];
         BinaryPrimitives.WriteUInt64LittleEndian(record, era);
-        BinaryPrimitives.WriteUInt64LittleEndian(record.AsSpan(8), stamp);
         return WithCheck(stampKey, record);
     }
 
@@ -113,17 +113,17 @@ internal sealed class DistributedRecords
     public static ulong EraOf(ReadOnlySpan<byte> record) => record.Length < EraBytes ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(record);
 
     /// <summary>Reads a stamp. Returns false if <see cref="Stamp"/> did not write these bytes for the key.</summary>
-    public static bool TryReadStamp(string stampKey, ReadOnlySpan<byte> record, out ulong era, out ulong stamp)
+    public static bool TryReadStamp(string stampKey, ReadOnlySpan<byte> record, out ulong era, out TagState state)
     {
-        era = stamp = 0;
-        if (record.Length != StampRecordBytes || !HasCheck(stampKey, record))
+        era = 0;
+        state = default;
+        if (record.Length < EraBytes + TagState.StampBytes + CheckBytes || !HasCheck(stampKey, record))
         {
             return false;
         }
 
         era = BinaryPrimitives.ReadUInt64LittleEndian(record);
-        stamp = BinaryPrimitives.ReadUInt64LittleEndian(record[8..]);
-        return era != 0 && stamp != 0;
+        return TagState.TryRead(record[EraBytes..^CheckBytes], out state) && era != 0;
     }
 
     /// <summary>Reads an era. Returns false if <see cref="Era"/> did not write these bytes for the key.</summary>

@@ -17,6 +17,7 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 
     private readonly Lock _changing = new();
     private ulong _stamp = FirstProvisional;
+    private TagState _state = new(FirstProvisional);
     private uint _forgotten = FirstProvisional;
     private long _readAtMs;
 
@@ -27,6 +28,21 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
 
     /// <summary>The stamp that valid entries carry; a provisional one if it is not known.</summary>
     public ulong Stamp => Volatile.Read(ref _stamp);
+
+    /// <summary>The known state, or the provisional stamp.</summary>
+    public TagState State
+    {
+        get
+        {
+            lock (_changing)
+            {
+                return _state;
+            }
+        }
+    }
+
+    /// <summary>Returns whether an entry with these tags is valid if this tag had the stamp when its value was created, as far as is known.</summary>
+    public bool Allows(ulong stamp, Tag[] tags) => Stamp == stamp || State.Allows(stamp, tags);
 
     /// <summary>The number of times the stamp was forgotten, which is the provisional stamp. Read before the second level is read.</summary>
     public uint TimesForgotten => Volatile.Read(ref _forgotten);
@@ -49,13 +65,12 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
         lock (_changing)
         {
             _forgotten++;
-            Volatile.Write(ref _stamp, _forgotten);
-            changes?.Count();
+            Become(new TagState(_forgotten));
         }
     }
 
-    /// <summary>Remembers the stamp, unless it was forgotten since the read of the second level began.</summary>
-    public bool TryLearn(ulong stamp, uint timesForgotten, long nowMs)
+    /// <summary>Remembers the state, unless it was forgotten since the read of the second level began.</summary>
+    public bool TryLearn(TagState state, uint timesForgotten, long nowMs)
     {
         lock (_changing)
         {
@@ -65,9 +80,15 @@ internal sealed class Tag(string name, ulong hash, TagChanges? changes = null)
             }
 
             Volatile.Write(ref _readAtMs, nowMs);
-            Volatile.Write(ref _stamp, stamp);
-            changes?.Count();
+            Become(state);
             return true;
         }
+    }
+
+    private void Become(TagState state)
+    {
+        _state = state;
+        Volatile.Write(ref _stamp, state.Stamp);
+        changes?.Count();
     }
 }

@@ -97,6 +97,9 @@ internal sealed partial class CacheLog(ILogger logger)
         "constructor without parameters. Add one, or name a format: [CairnSerializer] on the type, or CairnHybridCacheOptions.Formats.")]
     public static partial void JsonInsteadOfXml(ILogger logger, Type type);
 
+    [LoggerMessage(9, LogLevel.Warning, "The keys of the second level could not be listed; the list of keys by tag ends here.")]
+    public partial void NotListed(Exception fault);
+
     [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
     private partial void WriteDependency(Exception fault, string key, long others);
 }

@@ -5,7 +5,7 @@ internal static class HybridRoles
 {
     /// <summary>
     /// PATH: opens a cache over that store file, performs each line of input and answers it with a line. The lines are: get KEY VALUE [TAG]; hold KEY
-    /// VALUE [TAG] (answers when the factory runs) and release; set KEY VALUE [TAG]; remove KEY; tag TAG; topic TOPIC; clear; look KEY.
+    /// VALUE [TAG] (answers when the factory runs) and release; set KEY VALUE [TAG]; remove KEY; tag TAG; tags TAG TAG ...; keys TAG; topic TOPIC; clear; look KEY.
     /// </summary>
 #pragma warning disable VSTHRD002 // The process has no other work.
     public static void Node(string[] args) => RunAsync(args[0]).GetAwaiter().GetResult();
@@ -56,6 +56,19 @@ internal static class HybridRoles
                 case "tag":
                     await cache.RemoveByTagAsync(words[1]);
                     Console.WriteLine("done");
+                    break;
+                case "tags":
+                    await cache.RemoveByTagAsync(words[1..], TagMatch.All);
+                    Console.WriteLine("done");
+                    break;
+                case "keys":
+                    var keys = new List<string>();
+                    await foreach (string key in cache.KeysByTagAsync(words[1]))
+                    {
+                        keys.Add(key);
+                    }
+
+                    Console.WriteLine(string.Join(' ', keys.Order(StringComparer.Ordinal)));
                     break;
                 case "topic":
                     await cache.RaiseTopicAsync(words[1]);

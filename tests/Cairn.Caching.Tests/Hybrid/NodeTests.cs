@@ -78,6 +78,44 @@ public sealed class NodeTests : IDisposable
     }
 
     [Fact]
+    public async Task Removal_of_entries_with_all_tags_keeps_the_others_on_both_nodes()
+    {
+        await _cache.SetAsync("both", "old", tags: ["a", "b"]);
+        await _cache.SetAsync("one", "kept", tags: ["a"]);
+        Assert.Equal("both one", Tell("keys|a"));
+
+        Assert.Equal("done", Tell("tags|a|b"));
+
+        Assert.True(_cache.TryGet("both", out string? _) == false);
+        Assert.Equal("kept", await _cache.GetOrCreateAsync("one", _ => new ValueTask<string>("new")));
+        Assert.Equal("one", Tell("keys|a"));
+        Assert.Equal("nothing", Tell("look|both"));
+    }
+
+    [Fact]
+    public async Task Removals_of_both_nodes_at_once_lose_none_of_their_conditions()
+    {
+        const int Keys = 30;
+        for (int i = 0; i < 2 * Keys; i++)
+        {
+            await _cache.SetAsync($"key {i}", "old", tags: ["a", $"own {i}"]);
+        }
+
+        for (int i = 0; i < Keys; i++)
+        {
+            _node.WriteLine($"tags|a|own {i}");
+            await _cache.RemoveByTagAsync(["a", $"own {i + Keys}"], TagMatch.All);
+            Assert.Equal("done", _node.ReadLine());
+        }
+
+        for (int i = 0; i < 2 * Keys; i++)
+        {
+            Assert.False((await _cache.GetAsync<string>($"key {i}")).IsFound);
+            Assert.Equal("nothing", Tell($"look|key {i}"));
+        }
+    }
+
+    [Fact]
     public async Task Cold_node_does_not_serve_what_was_removed_by_tag_before_it_started()
     {
         await _cache.SetAsync("key", "old", tags: ["tag"]);

@@ -43,7 +43,7 @@ internal enum Fault
 }
 
 /// <summary>An IDistributedCache in memory whose calls fail as a script or a seeded random number decides.</summary>
-internal sealed class FaultyDistributedCache : IDistributedCache
+internal class FaultyDistributedCache : IDistributedCache
 {
     private readonly Lock _gate = new();
     private readonly Random _random;

@@ -52,7 +52,9 @@ internal sealed class LevelUnderTest : IAsyncDisposable
     public Task<LeaseResult> LeaseAsync(string key, TimeSpan wait = default, bool replacesStale = false) =>
         Level.AcquireLeaseAsync(key, Hash(key), replacesStale, wait, CancellationToken.None).AsTask();
 
-    public Task<ulong> StampAsync(string tag) => Level.ReadStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
+    public async Task<ulong> StampAsync(string tag) => (await StateAsync(tag)).Stamp;
+
+    public Task<TagState> StateAsync(string tag) => Level.ReadStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
 
     public Task<LevelStatus> RenewAsync(string tag) => Level.RenewStampAsync(tag, TagHash(tag), CancellationToken.None).AsTask();
 

@@ -63,6 +63,6 @@ public class NoLevelTests
         Assert.NotEqual(never, await StampAsync(level, "never"));
     }
 
-    private static ValueTask<ulong> StampAsync(NoLevel level, string tag) =>
-        level.ReadStampAsync(tag, level.TagHasher.Hash(tag), CancellationToken.None);
+    private static async Task<ulong> StampAsync(NoLevel level, string tag) =>
+        (await level.ReadStampAsync(tag, level.TagHasher.Hash(tag), CancellationToken.None)).Stamp;
 }

@@ -63,8 +63,8 @@ public abstract class StoreLevelTest : IAsyncLifetime, IDisposable
         StoreLevel level, string key, TimeSpan wait = default, bool replacesStale = false, CancellationToken cancellationToken = default) =>
         level.AcquireLeaseAsync(key, level.Hasher.Hash(key), replacesStale, wait, cancellationToken).AsTask();
 
-    private protected static Task<ulong> ReadStamp(StoreLevel level, string tag) =>
-        level.ReadStampAsync(tag, level.TagHasher.Hash(tag), default).AsTask();
+    private protected static async Task<ulong> ReadStamp(StoreLevel level, string tag) =>
+        (await level.ReadStampAsync(tag, level.TagHasher.Hash(tag), default)).Stamp;
 
     private protected static Task<LevelStatus> RenewStamp(StoreLevel level, string tag) =>
         level.RenewStampAsync(tag, level.TagHasher.Hash(tag), default).AsTask();

@@ -177,6 +177,21 @@ public sealed class HybridSamples : SampleTest
     }
 
     [Fact]
+    public async Task Entries_with_all_tags_and_keys_by_tag()
+    {
+        await cache.SetAsync("price:1", 10, tags: ["tenant:5", "prices"]);
+        await cache.SetAsync("price:2", 20, tags: ["tenant:6", "prices"]);
+
+        await cache.RemoveByTagAsync(["tenant:5", "prices"], TagMatch.All);
+        await foreach (string key in cache.KeysByTagAsync("prices"))
+        {
+            Console.WriteLine(key);
+        }
+
+        Assert.Equal("price:2" + Environment.NewLine, Output);
+    }
+
+    [Fact]
     public async Task Topics_and_change_tokens()
     {
         IConfiguration configuration = new ConfigurationBuilder().Build();

@@ -46,6 +46,46 @@ public abstract class HybridOverRedisTests(ServerKind client)
     }
 
     [RequiresToolFact("redis-server")]
+    public async Task Removal_of_entries_with_all_tags_reaches_other_machines_and_keeps_the_other_entries()
+    {
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: "app:"));
+        await using CairnHybridCache cache = Patient("all tags", redis);
+        await using var otherRedis = new CairnRedisCache(server.Options(instanceName: "app:"));
+        await using CairnHybridCache other = Patient("all tags", otherRedis);
+        await cache.SetAsync("both", "set", tags: ["a", "b"]);
+        await cache.SetAsync("first", "set", tags: ["a"]);
+        await cache.SetAsync("second", "set", tags: ["b"]);
+        Assert.Equal(["both", "first"], (await ListAsync(other, "a")).Order());
+        Assert.Equal("set", (await other.GetAsync<string>("both")).Value);
+
+        await cache.RemoveByTagAsync(["a", "b"], TagMatch.All);
+
+        await Eventually.TrueAsync(() => !other.TryGet("both", out string? _), "that the other machine has removed the entry");
+        Assert.Equal(["first"], await ListAsync(other, "a"));
+        Assert.Equal(["second"], await ListAsync(cache, "b"));
+        Assert.Equal("set", (await other.GetAsync<string>("second")).Value);
+    }
+
+    [RequiresToolFact("redis-server")]
+    public async Task Removals_by_all_tags_of_two_machines_at_once_are_both_in_effect()
+    {
+        await using SharedServer server = await SharedServer.StartAsync(client);
+        await using var redis = new CairnRedisCache(server.Options(instanceName: "app:"));
+        await using CairnHybridCache cache = Patient("all tags", redis);
+        await using var otherRedis = new CairnRedisCache(server.Options(instanceName: "app:"));
+        await using CairnHybridCache other = Patient("all tags", otherRedis);
+        for (int i = 0; i < 20; i++)
+        {
+            await cache.SetAsync($"key {i}", "set", tags: ["a", $"own {i}"]);
+        }
+
+        await Task.WhenAll(Enumerable.Range(0, 20).Select(i => (i % 2 == 0 ? cache : other).RemoveByTagAsync(["a", $"own {i}"], TagMatch.All).AsTask()));
+
+        Assert.Empty(await ListAsync(cache, "a"));
+    }
+
+    [RequiresToolFact("redis-server")]
     public async Task Missing_entries_are_no_damage()
     {
         await using SharedServer server = await SharedServer.StartAsync(client);
@@ -184,6 +224,17 @@ public abstract class HybridOverRedisTests(ServerKind client)
         await redis.RemoveAsync("key");
 
         Assert.Null(await redis.GetAsync("key"));
+    }
+
+    private static async Task<List<string>> ListAsync(CairnHybridCache cache, string tag)
+    {
+        var keys = new List<string>();
+        await foreach (string key in cache.KeysByTagAsync(tag))
+        {
+            keys.Add(key);
+        }
+
+        return keys;
     }
 
     // Waits for the server as long as a busy machine needs.

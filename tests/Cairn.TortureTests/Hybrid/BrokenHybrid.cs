@@ -135,11 +135,14 @@ internal static class BrokenHybrid
             string key, ulong hash, bool replacesStale, TimeSpan leaseWait, LevelWait wait) =>
             whole.AcquireLeaseAsync(key, hash, replacesStale, leaseWait, wait);
 
-        public override ValueTask<ulong> ReadStampAsync(string tag, ulong hash, LevelWait wait) =>
+        public override ValueTask<TagState> ReadStampAsync(string tag, ulong hash, LevelWait wait) =>
             whole.ReadStampAsync(tag, hash, wait);
 
         public override ValueTask<LevelStatus> RenewStampAsync(string tag, ulong hash, LevelWait wait) =>
             whole.RenewStampAsync(tag, hash, wait);
+
+        public override ValueTask<LevelStatus> AddConditionAsync(string tag, ulong hash, ulong[] others, LevelWait wait) =>
+            whole.AddConditionAsync(tag, hash, others, wait);
 
         public override ValueTask<LevelStatus> ClearAsync(LevelWait wait) => whole.ClearAsync(wait);
 

@@ -1,13 +1,14 @@
 # Adds up reports of coverlet in the Cobertura format: a line counts as covered if any test project ran it, and of each line's branches as many
-# as the test project that took the most of them. Prints a row for each assembly, and the total, with a word
-# before each that sorts them.
+# as the test project that took the most of them. Names of files are relative to the report's source folder, which differs from report to
+# report; they count from the folder src. Prints a row for each assembly, and the total, with a word before each that sorts them.
 function attribute(name,   found) {
   if (!match($0, name "=\"[^\"]*\"")) return ""
   found = substr($0, RSTART + length(name) + 2, RLENGTH - length(name) - 3)
   return found
 }
+/<source>/ { match($0, /<source>[^<]*/); source = substr($0, RSTART + 8, RLENGTH - 8) }
 /<package / { assembly = attribute("name") }
-/<class / { file = attribute("filename") }
+/<class / { file = source attribute("filename"); sub(/^.*\/src\//, "", file) }
 /<line / {
   key = assembly SUBSEP file SUBSEP attribute("number")
   if (!(key in hits)) { owner[key] = assembly; hits[key] = 0 }

@@ -297,7 +297,8 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// </para>
     /// <para>
     /// If the second level cannot change the state of a tag in one step, all entries with the first tag are removed. This applies to an
-    /// <c>IDistributedCache</c> that other machines share and that has no <see cref="ICacheLeases"/>, and while the second level fails.
+    /// <c>IDistributedCache</c> that other machines share and that has no <see cref="ICacheLeases"/>, to Cairn's server with memcached's protocol, and while
+    /// the second level fails.
     /// </para>
     /// </remarks>
     public ValueTask RemoveByTagAsync(IEnumerable<string> tags, TagMatch match, CancellationToken cancellationToken = default) =>

@@ -4,6 +4,7 @@ using System.Text;
 using Cairn.Caching;
 using Cairn.Memcached.Ring;
 using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.DependencyInjection;
 
 namespace Cairn.Memcached.Tests;
 
@@ -128,6 +129,83 @@ public sealed class MemcachedCacheTests
         Assert.Equal("Emma", Encoding.UTF8.GetString((await other.GetAsync("key"))!));
     }
 
+    [RequiresToolTheory("memcached")]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Hybrid_cache_removes_the_entries_with_all_tags_on_other_machines(bool isCairn)
+    {
+        await using ServerUnderTest server = await ServerUnderTest.StartAsync(isCairn);
+        await using CairnMemcachedCache mine = Open(server.Address);
+        await using CairnMemcachedCache others = Open(server.Address);
+        await using CairnHybridCache here = Patient(mine);
+        await here.SetAsync("both", "set", tags: ["a", "b"]);
+        await here.SetAsync("first", "set", tags: ["a"]);
+        await here.SetAsync("second", "set", tags: ["b"]);
+
+        await here.RemoveByTagAsync(["a", "b"], TagMatch.All);
+
+        await using CairnHybridCache there = Patient(others);
+        Assert.False((await there.GetAsync<string>("both")).IsFound);
+
+        // The read of a stamp extends its life. On Cairn's server this creates a new version, which ends the lease.
+        Assert.Equal(isCairn ? null : "set", (await there.GetAsync<string>("first")).Value);
+        Assert.Equal("set", (await there.GetAsync<string>("second")).Value);
+    }
+
+    [RequiresToolTheory("memcached")]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task Lease_that_is_ended_is_free_and_its_owner_cannot_use_it(bool isCairn)
+    {
+        await using ServerUnderTest server = await ServerUnderTest.StartAsync(isCairn);
+        await using CairnMemcachedCache cache = Open(server.Address);
+        ICacheLeases leases = cache;
+
+        await leases.EndAsync("key", default); // There is none.
+        Assert.Equal(CacheLeaseStatus.Acquired, await AcquireAsync(cache, "me"));
+        await leases.EndAsync("key", default);
+
+        Assert.Equal(CacheLeaseStatus.Acquired, await AcquireAsync(cache, "you"));
+        Assert.Equal(CacheLeaseStatus.Held, await leases.TrySetAsync("key", "me", s_value, new(), default));
+        Assert.False(await leases.TryRenewAsync("key", "never", s_long, default));
+        await cache.SetAsync("key", s_value, new());
+        await leases.EndAsync("key", default);
+        Assert.Equal(s_value, await cache.GetAsync("key"));
+    }
+
+    [RequiresToolFact("memcached")]
+    public async Task Members_that_block_do_the_same_as_the_others()
+    {
+#pragma warning disable CA1849, VSTHRD103 // They are the subject.
+        await using ServerUnderTest server = await ServerUnderTest.StartAsync(isCairn: false);
+        using CairnMemcachedCache cache = Open(server.Address);
+        var buffer = new System.Buffers.ArrayBufferWriter<byte>();
+
+        cache.Set("key", s_value, new DistributedCacheEntryOptions());
+        cache.Refresh("key");
+        Assert.Equal(s_value, cache.Get("key"));
+        cache.Set("key", new System.Buffers.ReadOnlySequence<byte>(s_value, 0, 2), new DistributedCacheEntryOptions());
+        Assert.True(cache.TryGet("key", buffer));
+        Assert.Equal("Du"u8, buffer.WrittenSpan);
+        cache.Remove("key");
+        Assert.Null(cache.Get("key"));
+#pragma warning restore CA1849, VSTHRD103
+    }
+
+    [RequiresToolFact("memcached")]
+    public async Task Registered_cache_works_and_a_server_that_is_not_reached_is_named()
+    {
+        await using ServerUnderTest server = await ServerUnderTest.StartAsync(isCairn: false);
+        await using ServiceProvider services = new ServiceCollection().AddCairnMemcached(server.Address).BuildServiceProvider();
+        IDistributedCache cache = services.GetRequiredService<IDistributedCache>();
+        await using CairnMemcachedCache lost = Open("127.0.0.1:1");
+
+        await cache.SetAsync("key", s_value);
+
+        Assert.Equal(s_value, await services.GetRequiredService<CairnMemcachedCache>().GetAsync("key"));
+        Assert.Contains("127.0.0.1:1", (await Assert.ThrowsAsync<MemcachedException>(() => lost.GetAsync("key"))).Message, StringComparison.Ordinal);
+    }
+
     [RequiresToolFact("memcached")]
     public async Task Dead_server_is_ejected_and_returns_without_old_values()
     {
@@ -226,6 +304,10 @@ public sealed class MemcachedCacheTests
         Assert.Throws<InvalidOperationException>(
             () => new CairnMemcachedCache(new CairnMemcachedOptions { Servers = { "a" }, FailuresBeforeEjection = 0 }));
     }
+
+    // Waits for the server as long as a busy machine needs.
+    private static CairnHybridCache Patient(IDistributedCache second) => CairnHybridCache.Create(
+        new CairnHybridCacheOptions { DistributedCache = second, DistributedReadTimeout = s_long, DistributedWriteTimeout = s_long });
 
     private static ValueTask<CacheLeaseStatus> AcquireAsync(ICacheLeases cache, string owner, bool onlyIfMissing = true) =>
         cache.TryAcquireAsync("key", owner, s_long, onlyIfMissing, default);

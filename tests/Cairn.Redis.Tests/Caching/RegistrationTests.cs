@@ -3,6 +3,9 @@ using Cairn.Redis.Tests.Servers;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Caching.Hybrid;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 
 namespace Cairn.Redis.Tests.Caching;
 
@@ -11,6 +14,31 @@ public sealed class RegistrationTests
 {
     // A busy machine is not a failed server.
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(60);
+
+    [RequiresToolFact("redis-server")]
+    public async Task Health_check_reports_a_server_that_replies_and_one_that_does_not()
+    {
+        using var server = RedisServer.Start();
+        await using ServiceProvider well = Checked(server.Configuration);
+        await using ServiceProvider ill = Checked("127.0.0.1:1,connectTimeout=100");
+
+        HealthReport good = await well.GetRequiredService<HealthCheckService>().CheckHealthAsync();
+        HealthReport bad = await ill.GetRequiredService<HealthCheckService>().CheckHealthAsync();
+
+        Assert.Equal(HealthStatus.Healthy, good.Status);
+        Assert.True((double)good.Entries["cairn_redis"].Data["pingMs"] >= 0);
+        Assert.Equal(HealthStatus.Degraded, bad.Status);
+        Assert.Contains("127.0.0.1:1", bad.Entries["cairn_redis"].Description, StringComparison.Ordinal);
+
+        static ServiceProvider Checked(string configuration)
+        {
+            var services = new ServiceCollection();
+            services.AddSingleton(typeof(ILogger<>), typeof(NullLogger<>));
+            services.AddCairnRedis(o => o.Configuration = configuration);
+            services.AddHealthChecks().AddCairnRedis();
+            return services.BuildServiceProvider();
+        }
+    }
 
     [RequiresToolFact("redis-server")]
     public async Task Hybrid_caches_of_two_hosts_over_redis_agree()

@@ -35,6 +35,42 @@ public sealed class CommandTests
     }
 
     [RequiresToolFact("redis-server")]
+    public async Task Reply_is_read_into_a_buffer_or_discarded_or_written_as_text()
+    {
+        using var server = RedisServer.Start();
+        using var client = RedisClient.Create(server.Configuration);
+        var buffer = new ArrayBufferWriter<byte>();
+
+        await client.PostAsync(["SET", "key", "value"]);
+        await client.PostAsync(["NO-SUCH-COMMAND"]);
+        Assert.True(await client.ExecuteAsync(["GET", "key"], buffer));
+        Assert.False(await client.ExecuteAsync(["GET", "other"], buffer));
+
+        Assert.Equal("value"u8, buffer.WrittenSpan);
+        Assert.Equal("[value, (nothing), [1, 2]]", (await client.ExecuteAsync(["EVAL", "return {ARGV[1], false, {1, 2}}", 0, "value"])).ToString());
+        Assert.Contains("'text'", (await Assert.ThrowsAsync<InvalidOperationException>(
+            async () => _ = (await client.ExecuteAsync(["ECHO", "text"])).Integer)).Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<ArgumentException>(() => client.ExecuteAsync([]).AsTask());
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => client.ExecuteAsync(["PING"], new CancellationToken(canceled: true)).AsTask());
+    }
+
+    [Fact]
+    public void Arguments_with_the_same_bytes_are_equal()
+    {
+        RedisArgument text = "42";
+        RedisArgument[] same = [42, Bytes("42"), new(new ReadOnlySequence<byte>(Bytes("x42"), 1, 2))];
+
+        Assert.All(same, argument =>
+        {
+            Assert.True(text == argument && argument.Equals((object)text));
+            Assert.Equal(text.GetHashCode(), argument.GetHashCode());
+            Assert.Equal("42", argument.ToString());
+        });
+        Assert.True(text != "43");
+        Assert.False(text.Equals((object)"42"));
+    }
+
+    [RequiresToolFact("redis-server")]
     public async Task Many_keys_are_read_and_removed_at_once()
     {
         using var server = RedisServer.Start();

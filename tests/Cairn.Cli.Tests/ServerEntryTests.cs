@@ -53,6 +53,61 @@ public sealed class ServerEntryTests : ToolTest
     [RequiresToolTheory("redis-server")]
     [InlineData(true)]
     [InlineData(false)]
+    public async Task Plain_value_is_printed_with_the_data_of_its_second_key_and_counts_as_one_entry(bool isRedis)
+    {
+        using TestedServer server = TestedServer.Start(isRedis);
+        string pages = string.Concat(Enumerable.Repeat("page ", 2000));
+        await server.FillAsync(
+            async cache =>
+            {
+                await cache.SetAsync("book:42", new { Title = "Dune" }, new CairnEntryOptions { Expiration = TimeSpan.FromMinutes(5) }, s_tags);
+                await cache.SetAsync("book}43", pages, new CairnEntryOptions { SlidingExpiration = TimeSpan.FromMinutes(2), Expiration = TimeSpan.FromHours(1) });
+                await cache.SetAsync("book:44", "Emma");
+                await cache.SetAsync<string?>("nothing", null);
+            },
+            isPlain: true);
+        await using RedisClient client = RedisClient.Create(server.Address);
+        await client.SetAsync("shop:library:k:book:44", "a value of another program"u8.ToArray());
+
+        ToolRun book = Run("get", server.Url, "shop:library:k:book:42");
+        ToolRun bookJson = Run("get", server.Url, "shop:library:k:book:42", "--json");
+        ToolRun brace = Run("get", server.Url, "shop:library:k:book}43", "--json");
+        ToolRun other = Run("get", server.Url, "shop:library:k:book:44");
+        ToolRun raw = Run("get", server.Url, "shop:library:k:book:44", "--raw");
+        ToolRun nothing = Run("get", server.Url, "shop:library:k:nothing", "--json");
+        ToolRun keys = Run("bigkeys", server.Url, "--json");
+        ToolRun table = Run("bigkeys", server.Url);
+
+        Assert.Equal((0, """{"Title":"Dune"}""", ""), (book.Code, book.Output, book.Error));
+        JsonElement entry = bookJson.Json.GetProperty("entry");
+        Assert.Equal("json", entry.GetProperty("format").GetString());
+        Assert.Equal(s_tags, entry.GetProperty("tags").EnumerateArray().Select(tag => tag.GetString()));
+        Assert.InRange(Moment(entry, "freshUntil") - Moment(entry, "created"), TimeSpan.FromSeconds(299), TimeSpan.FromSeconds(301));
+        Assert.Equal("""{"Title":"Dune"}""", bookJson.Json.GetProperty("value").GetString());
+        Assert.Equal(120_000, brace.Json.GetProperty("entry").GetProperty("slidingMs").GetInt64());
+        Assert.Equal(pages, brace.Json.GetProperty("value").GetString());
+        Assert.Equal(6, other.Code);
+        Assert.Contains("another program wrote the value; --raw prints it", other.Error, StringComparison.Ordinal);
+        Assert.Equal("a value of another program", raw.Output);
+        Assert.True(nothing.Json.GetProperty("entry").GetProperty("isNull").GetBoolean());
+
+        string?[] listed = [.. keys.Json.GetProperty("biggest").EnumerateArray().Select(key => key.GetProperty("key").GetString())];
+        Assert.Equal("shop:library:k:book}43", listed[0]);
+        Assert.Equal(
+            ["shop:library:k:book:42", "shop:library:k:book:44", "shop:library:k:book}43", "shop:library:k:nothing"],
+            listed.Where(key => key!.Contains(":k:", StringComparison.Ordinal)).Order(StringComparer.Ordinal));
+        Assert.DoesNotContain(listed, key => key!.StartsWith("cairn-head:", StringComparison.Ordinal));
+        Assert.Equal(listed.Length, keys.Json.GetProperty("keys").GetInt64());
+        Assert.Equal(listed.Length, keys.Json.GetProperty("headKeys").GetInt64());
+        Assert.Contains("and 7 second keys of entries (cairn-head:) take", table.Lines[^1], StringComparison.Ordinal);
+        JsonElement first = keys.Json.GetProperty("biggest")[0];
+        long own = (await client.ExecuteAsync(["MEMORY", "USAGE", "shop:library:k:book}43"])).Integer;
+        Assert.InRange(first.GetProperty("memoryBytes").GetInt64(), own + 90, own + 300);
+    }
+
+    [RequiresToolTheory("redis-server")]
+    [InlineData(true)]
+    [InlineData(false)]
     public async Task Strings_and_entries_of_distributed_caches_are_printed_and_other_types_are_named(bool isRedis)
     {
         using TestedServer server = TestedServer.Start(isRedis);
@@ -153,9 +208,9 @@ public sealed class ServerEntryTests : ToolTest
         }
 
         /// <summary>Uses a hybrid cache with the name "library" over the server.</summary>
-        public async Task FillAsync(Func<CairnHybridCache, Task> fill)
+        public async Task FillAsync(Func<CairnHybridCache, Task> fill, bool isPlain = false)
         {
-            await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = Address, InstanceName = "shop:" });
+            await using var redis = new CairnRedisCache(new CairnRedisOptions { Configuration = Address, InstanceName = "shop:", PlainValues = isPlain });
             await using CairnHybridCache cache = CairnHybridCache.Create(new CairnHybridCacheOptions
             {
                 Name = "library",

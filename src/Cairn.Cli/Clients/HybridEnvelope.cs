@@ -60,7 +60,7 @@ internal sealed record HybridEnvelope
         }
         catch (Exception damaged) when (damaged is ArgumentException or InvalidDataException)
         {
-            throw new ToolException(ExitCode.Server, "the entry of the hybrid cache is damaged; --raw prints it as it is", damaged);
+            throw new ToolException(ExitCode.Server, "the entry of the hybrid cache is damaged, or another program wrote the value; --raw prints it as it is", damaged);
         }
     }
 
@@ -124,7 +124,9 @@ internal sealed record HybridEnvelope
 
         return new HybridEnvelope
         {
-            Payload = (flags & CompressedFlag) == 0 ? payload.ToArray() : Decompress(payload, payloadBytes),
+            Payload = (flags & CompressedFlag) != 0 ? Decompress(payload, payloadBytes)
+                : payload.Length == payloadBytes ? payload.ToArray()
+                : throw new InvalidDataException("The payload has another length."),
             Format = bytes[5] < s_formats.Length ? s_formats[bytes[5]] : "custom",
             IsNull = (flags & NullFlag) != 0,
             Created = BinaryPrimitives.ReadInt64LittleEndian(bytes[24..]),

@@ -2,8 +2,8 @@ using Cairn.Protocol;
 
 namespace Cairn.Cli.Clients;
 
-/// <summary>The keys that take the most memory of a server, and the sums over all keys.</summary>
-internal sealed record ServerKeys(IReadOnlyList<(byte[] Key, long Bytes)> Biggest, long Count, long MemoryBytes)
+/// <summary>The keys that take the most memory of a server, and the sums over all keys. The second key of a plain value counts as a part of its entry.</summary>
+internal sealed record ServerKeys(IReadOnlyList<(byte[] Key, long Bytes)> Biggest, long Count, long HeadCount, long MemoryBytes)
 {
     private const string KeysPerPage = "500";
 
@@ -18,6 +18,7 @@ internal sealed record ServerKeys(IReadOnlyList<(byte[] Key, long Bytes)> Bigges
         var biggest = new PriorityQueue<byte[], long>();
         var listed = new HashSet<string>(StringComparer.Ordinal);
         long count = 0;
+        long heads = 0;
         long sum = 0;
         string cursor = "0";
         do
@@ -32,8 +33,14 @@ internal sealed record ServerKeys(IReadOnlyList<(byte[] Key, long Bytes)> Bigges
                     continue; // Removed in between.
                 }
 
-                count++;
                 sum += bytes;
+                if (key.AsSpan().StartsWith(Encoding.ASCII.GetBytes(ServerEntry.HeadPrefix)))
+                {
+                    heads++;
+                    continue;
+                }
+
+                count++;
                 if (listed.Add(Convert.ToHexString(key)))
                 {
                     biggest.Enqueue(key, bytes);
@@ -47,14 +54,17 @@ internal sealed record ServerKeys(IReadOnlyList<(byte[] Key, long Bytes)> Bigges
         }
         while (cursor != "0");
 
-        var ascending = new List<(byte[] Key, long Bytes)>(biggest.Count);
-        while (biggest.TryDequeue(out byte[]? key, out long bytes))
+        (byte[] Key, long Bytes)[] found = [.. biggest.UnorderedItems];
+        if (heads > 0)
         {
-            ascending.Add((key, bytes));
+            link.SendAll(found.Select(entry => new[] { "MEMORY"u8.ToArray(), "USAGE"u8.ToArray(), ServerEntry.HeadKey(entry.Key) }));
+            for (int i = 0; i < found.Length; i++)
+            {
+                found[i].Bytes += link.ReadNumber("MEMORY USAGE") ?? 0;
+            }
         }
 
-        ascending.Reverse();
-        return new ServerKeys(ascending, count, sum);
+        return new ServerKeys([.. found.OrderByDescending(entry => entry.Bytes)], count, heads, sum);
     }
 
     private static List<byte[]> ReadPage(ServerLink link, ref string cursor)

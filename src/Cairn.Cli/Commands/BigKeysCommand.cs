@@ -25,7 +25,7 @@ internal sealed class BigKeysCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE]";
 
     public override string Details =>
-        "Covers all collections. Reads the whole index and does not block other processes. With ADDRESS it lists the keys of a server that speaks RESP by SCAN, and asks for the memory that each takes by MEMORY USAGE.";
+        "Covers all collections. Reads the whole index and does not block other processes. With ADDRESS it lists the keys of a server that speaks RESP by SCAN, and asks for the memory that each takes by MEMORY USAGE. The second keys of entries with plain values (cairn-head:) are no lines of the list: their memory counts for the entry.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
@@ -35,7 +35,7 @@ internal sealed class BigKeysCommand : ToolCommand
     ];
 
     public override string JsonShape =>
-        """{"biggest": [{"key" or "keyBase64", "collection"?, "valueBytes"}], "sizes": {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}. Of a server: {"biggest": [{"key" or "keyBase64", "memoryBytes"}], "keys", "memoryBytes"}.""";
+        """{"biggest": [{"key" or "keyBase64", "collection"?, "valueBytes"}], "sizes": {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}. Of a server: {"biggest": [{"key" or "keyBase64", "memoryBytes"}], "keys", "headKeys"?, "memoryBytes"}.""";
 
     public override int Run(Invocation invocation)
     {
@@ -80,7 +80,8 @@ internal sealed class BigKeysCommand : ToolCommand
 
             table.WriteTo(invocation.Output);
             invocation.Output.WriteLine();
-            invocation.Output.WriteLine($"{Figures.Count(keys.Count)} keys take {Figures.Bytes(keys.MemoryBytes)}");
+            string heads = keys.HeadCount > 0 ? $" and {Figures.Count(keys.HeadCount)} second keys of entries ({ServerEntry.HeadPrefix})" : "";
+            invocation.Output.WriteLine($"{Figures.Count(keys.Count)} keys{heads} take {Figures.Bytes(keys.MemoryBytes)}");
             return;
         }
 
@@ -96,6 +97,11 @@ internal sealed class BigKeysCommand : ToolCommand
 
         line.Writer.WriteEndArray();
         line.Writer.WriteNumber("keys"u8, keys.Count);
+        if (keys.HeadCount > 0)
+        {
+            line.Writer.WriteNumber("headKeys"u8, keys.HeadCount);
+        }
+
         line.Writer.WriteNumber("memoryBytes"u8, keys.MemoryBytes);
     }
 

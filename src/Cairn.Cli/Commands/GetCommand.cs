@@ -39,7 +39,7 @@ internal sealed class GetCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE] KEY";
 
     public override string Details =>
-        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store as hashes. For an entry of a hybrid cache it prints the serialized value, such as JSON. KEY then is the key on the server, as bigkeys lists it.";
+        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store, as hashes or plain values. For an entry of a hybrid cache it prints the serialized value, such as JSON. KEY then is the key on the server, as bigkeys lists it.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

@@ -3,22 +3,14 @@ namespace Cairn.Redis.Cluster;
 /// <summary>
 /// Computes which of the 16,384 slots of a Cluster a key belongs to: CRC-16 (XMODEM) of the key, or of the part between braces.
 /// </summary>
-/// <remarks>Redis Cluster specification, "Key distribution model" and "Hash tags".</remarks>
+/// <remarks>The tool compiles this file, too. Redis Cluster specification, "Key distribution model" and "Hash tags".</remarks>
 internal static class HashSlot
 {
     public const int Count = 16_384;
 
     private const int Polynomial = 0x1021;
-    private const int StackBytes = 256;
 
     private static readonly ushort[] s_table = MakeTable();
-
-    public static int Of(in RedisArgument key)
-    {
-        int length = key.ByteCount;
-        Span<byte> bytes = length <= StackBytes ? stackalloc byte[StackBytes] : new byte[length];
-        return Of(bytes[..key.CopyTo(bytes)]);
-    }
 
     public static int Of(ReadOnlySpan<byte> key) => Crc(TagOf(key)) & (Count - 1);
 

@@ -19,6 +19,7 @@ public class ConditionalWriteTests
         ("TTL a", ":100"), ("SET a 2 IFEQ 1 KEEPTTL", "+OK"), ("TTL a", ":100"), ("SET a 1 IFEQ 2 IFNE 2", Syntax), ("SET a 1 IFEQ 9 IFEQ 2", "+OK"),
         ("TTL a", ":-1"), ("SET a 1 IFEQ 1 IFDEQ 1234567890123456", Syntax), ("SET a 1 IFEQ 1 XX", "+OK"), ("HSET h f v", ":1"), ("SET h 1 IFEQ v", WrongType),
         ("SET h 1 IFNE v", WrongType), ("SET h 1 IFEQ v GET", WrongType), ("SET h 1 IFDEQ 0123456789abcdef", WrongType), ("TYPE h", "+hash"),
+        ("SET h 1 IFEQ v NX", Null), ("SET a 1 IFDEQ x NX", Null), ("SET h 1 IFEQ v NX GET", WrongType), ("SET n 1 IFEQ v NX", Null), ("SET n 1 IFNE v NX", "+OK"),
     ]);
 
     [Fact]

@@ -169,7 +169,7 @@ internal static class StringCommands
         while (true)
         {
             bool isFound = keys.TryRead(key, out ReadOnlySpan<byte> old, out EntryInfo info);
-            if ((options.ReturnsOld || isCompared) && isFound && info.Type == EntryType.Hash)
+            if ((options.ReturnsOld || (isCompared && !options.IfAbsent)) && isFound && info.Type == EntryType.Hash)
             {
                 writer.WriteError(RespErrors.WrongType);
                 return;
@@ -188,7 +188,7 @@ internal static class StringCommands
 
             bool isWanted = options.IfAbsent ? !isFound : !options.IfPresent || isFound;
             bool isMet = options.Condition.IsMetByMiss;
-            if (isFound && !options.Condition.TryMeet(arguments, old, out isMet, ref writer))
+            if (isFound && !options.IfAbsent && !options.Condition.TryMeet(arguments, old, out isMet, ref writer))
             {
                 return;
             }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Cairn.Server.Resp.Commands;
 
 namespace Cairn.Server.Tests.Resp;
 
@@ -19,7 +20,21 @@ internal static class RandomRequests
 
     private static readonly string[] s_numbers = ["0", "1", "-1", "5", "-5", "100", "-100", "9223372036854775807", "x", "1.5", ""];
 
-    // K is a key, V a value, S a score, L a limit of scores, N a number, M a time in the far future, and | separates alternatives.
+    private static readonly string[] s_options = "NX XX GT LT CH INCR GET KEEPTTL EXAT PXAT PERSIST MATCH COUNT WITHSCORES BYSCORE REV LIMIT REPLACE DB ASYNC SYNC FOO".Split(' ');
+
+    private static readonly string[] s_shapes =
+    [
+        "", "K", "K W", "K W W", "K O W", "K W O", "K W W O", "W O K W", "K W W W W", "K O O W W", "K W W O W W", "K M O",
+    ];
+
+    // Commands whose reply depends on time, on the order of keys, on the server, or on other clients; those of Redis 8; and those with subcommands.
+    private static readonly string[] s_notAny =
+    [
+        "expire", "pexpire", "setex", "psetex", "dbsize", "time", "keys", "scan", "randomkey", "smembers", "sscan", "info", "command", "quit", "hello", "watch", "unsubscribe",
+        "punsubscribe", "subscribe", "psubscribe", "eval", "eval_ro", "evalsha", "evalsha_ro", "delex", "delifeq", "digest", "msetex",
+    ];
+
+    // K is a key, V a value, W a value that is also a key, O an option of any command, S a score, L a limit of scores, N a number, M a time in the far future, and | separates alternatives.
     private static readonly string[] s_forms =
     [
         "GET K", "GET K", "SET K V", "SET K V", "SET K V NX", "SET K V XX", "SET K V GET", "SET K V KEEPTTL", "SET K V EXAT M",
@@ -44,6 +59,15 @@ internal static class RandomRequests
         "PSUBSCRIBE c*", "PUNSUBSCRIBE", "PUNSUBSCRIBE c*", "PUBLISH c V", "PING", "PING V", "ECHO V", "CLIENT SETNAME V", "CLIENT GETNAME",
         "AUTH V", "ACL WHOAMI", "CLIENT TRACKINGINFO", "CLIENT CACHING YES", "SUBSTR K N N", "EVALSHA V N", "COMMAND GETKEYS SET K V",
         "MULTI", "MULTI V", "EXEC V", "QUEUE",
+    ];
+
+    /// <summary>Gets forms of every command with any arguments: mostly errors, which show in which order the server makes its checks.</summary>
+    public static string[] AnyForms { get; } =
+    [
+        .. from command in RespCommands.Table.All
+           where command.Subcommands.Length == 0 && !s_notAny.Contains(command.Name)
+           from shape in s_shapes
+           select $"{command.Name} {shape}".TrimEnd(),
     ];
 
     public static List<string[]> Make(Random random, int count, params string[] moreForms)
@@ -75,6 +99,8 @@ internal static class RandomRequests
         "S" => Pick(random, s_scores),
         "L" => Pick(random, s_limits),
         "N" => Pick(random, s_numbers),
+        "W" => Pick(random, [.. s_values[1..], "inf", "-inf", "(1", "5"]).Replace('\0', '0'),
+        "O" => Pick(random, s_options),
         "M" => (4_102_444_800 + random.Next(3)).ToString(CultureInfo.InvariantCulture),
         string other => other,
     };

@@ -40,7 +40,7 @@ internal sealed class TestConsole : ToolConsole, IDisposable
 
     public override int InterruptedCode => Signal;
 
-    public TestClock TestClock { get; init; } = new();
+    public ManualClock TestClock { get; init; } = new(hasTimers: true);
 
     public bool HasOutputTerminal { get; init; }
 

@@ -24,7 +24,7 @@ public abstract class ToolTest : IDisposable
 {
     private readonly StoreDirectory _directory = new();
 
-    private protected TestClock Clock { get; } = new();
+    private protected ManualClock Clock { get; } = new(hasTimers: true);
 
     private protected string StorePath => _directory.FilePath;
 

@@ -154,7 +154,7 @@ public sealed class HangingLevelTests
 
     private sealed class CacheOverHangingLevel : IAsyncDisposable
     {
-        private readonly ManualClock _clock = new(hasTimers: true);
+        private readonly CountingClock _clock = new();
         private int _keys;
 
         public CacheOverHangingLevel(bool blocksThread, bool hasBuffers, bool setsWithLease, RecordingLoggers? log = null)
@@ -232,6 +232,42 @@ public sealed class HangingLevelTests
             }
 
             return !running.IsCompleted;
+        }
+    }
+    /// <summary>A clock that counts the timers that are not disposed yet.</summary>
+    private sealed class CountingClock() : ManualClock(hasTimers: true)
+    {
+        private int _waiting;
+
+        public int WaitingTimers => Volatile.Read(ref _waiting);
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            Interlocked.Increment(ref _waiting);
+            return new CountedTimer(this, base.CreateTimer(callback, state, dueTime, period));
+        }
+
+        private sealed class CountedTimer(CountingClock clock, ITimer timer) : ITimer
+        {
+            private bool _isDisposed;
+
+            public bool Change(TimeSpan dueTime, TimeSpan period) => timer.Change(dueTime, period);
+
+            public void Dispose()
+            {
+                if (!Interlocked.Exchange(ref _isDisposed, true))
+                {
+                    Interlocked.Decrement(ref clock._waiting);
+                }
+
+                timer.Dispose();
+            }
+
+            public ValueTask DisposeAsync()
+            {
+                Dispose();
+                return default;
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ namespace Cairn.Cli.Tests.Output;
 
 public sealed class ProgressLineTests
 {
-    private readonly TestClock _clock = new();
+    private readonly ManualClock _clock = new(hasTimers: true);
 
     [Fact]
     public void Progress_tells_rate_part_and_time_left_and_is_wiped_at_the_end()

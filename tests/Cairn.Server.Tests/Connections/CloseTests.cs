@@ -113,7 +113,7 @@ public class CloseTests
     [MemberData(nameof(Loops))]
     public async Task Client_that_does_not_hang_up_is_closed_after_a_while(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock });
         using var client = server.Connect();
         ClientConnection connection = server.Sessions.Connected.Take();

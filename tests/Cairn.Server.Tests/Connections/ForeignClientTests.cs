@@ -13,7 +13,7 @@ public sealed class ForeignClientTests : IDisposable
 
     private readonly TestDirectory _directory = new();
     private readonly TestLog _log = new();
-    private readonly TestClock _clock = new();
+    private readonly ManualClock _clock = new(hasTimers: true);
 
     public void Dispose() => _directory.Dispose();
 

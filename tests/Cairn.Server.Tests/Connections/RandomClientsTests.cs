@@ -55,7 +55,7 @@ public class RandomClientsTests
         await using var server = await TestServer.StartAsync(loop, options => options with
         {
             Limits = new ConnectionLimits { MaxRequestsPerTurn = 3 },
-            Clock = new TestClock(), // No client is too slow, even on a busy machine.
+            Clock = new ManualClock(hasTimers: true), // No client is too slow, even on a busy machine.
         });
 
         await Task.WhenAll(Enumerable.Range(0, AtOnce).Select(async client =>

@@ -16,7 +16,7 @@ public sealed class StalledReaderTests : IDisposable
     // The memory of a value beside its bytes: its entry, and the bytes on their way to the client.
     private const int Margin = 96 << 10;
 
-    private readonly TestClock _clock = new();
+    private readonly ManualClock _clock = new(hasTimers: true);
     private readonly List<TestClient> _clients = [];
 
     public void Dispose() => _clients.ForEach(client => client.Dispose());

@@ -84,7 +84,7 @@ public class StopTests
     [MemberData(nameof(Loops))]
     public async Task Client_that_does_not_read_is_cut_off_when_the_time_has_passed(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock });
         using var client = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
         client.Send("big 20000000\n");

@@ -13,7 +13,7 @@ public sealed class TurnTests : IAsyncDisposable
 
     private readonly ScriptedLoop _loop = new();
     private readonly WorkSessions _sessions = new();
-    private readonly TestClock _clock = new();
+    private readonly ManualClock _clock = new(hasTimers: true);
     private ServerEngine? _engine;
 
     private List<string> Done => _sessions.Done;

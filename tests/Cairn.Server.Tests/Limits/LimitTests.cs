@@ -99,7 +99,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Idle_connection_is_closed_and_an_active_one_is_not(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits { IdleTimeout = Ten }, clock);
         using var idle = server.Connect();
         Assert.Equal("a", Echo(idle, "a"));
@@ -118,7 +118,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Nobody_is_idle_too_long_by_default(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits(), clock);
         using var client = server.Connect();
         Assert.Equal("a", Echo(client, "a"));
@@ -132,7 +132,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Request_must_be_complete_in_time_however_often_a_byte_of_it_arrives(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits { RequestTimeout = Ten }, clock);
         using var client = server.Connect();
 
@@ -150,7 +150,7 @@ public class LimitTests
     [Fact]
     public async Task Request_that_another_client_has_paused_is_not_late()
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using StoreServer server = await StoreServer.StartAsync(configure: options => options with
         {
             Clock = clock,
@@ -176,7 +176,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Client_must_read_in_time(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits { SlowReaderTimeout = Ten }, clock);
         using var slow = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
         ClientConnection connection = server.Sessions.Connected.Take();
@@ -197,7 +197,7 @@ public class LimitTests
     [MemberData(nameof(Loops))]
     public async Task Client_that_reads_64_KiB_in_time_is_not_cut_off_however_much_the_kernel_holds(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits { SlowReaderTimeout = Ten }, clock);
         using var slow = TestClient.Connect(server.EndPoint, receiveBufferBytes: 4096);
         ClientConnection connection = server.Sessions.Connected.Take();
@@ -251,7 +251,7 @@ public class LimitTests
             wrong.Select(limits => Assert.Throws<ArgumentOutOfRangeException>(limits.Validate).ParamName));
     }
 
-    private static Task<TestServer> Start(LoopUnderTest loop, ConnectionLimits limits, TestClock? clock = null, int workers = 2) =>
+    private static Task<TestServer> Start(LoopUnderTest loop, ConnectionLimits limits, ManualClock? clock = null, int workers = 2) =>
         TestServer.StartAsync(loop, options => options with { Limits = limits, Clock = clock ?? TimeProvider.System, Workers = workers });
 
     private static string Echo(TestClient client, string text)
@@ -261,7 +261,7 @@ public class LimitTests
     }
 
     // Moves the time. Returns when every worker has checked its deadlines.
-    private static async Task Pass(TestServer server, TestClock clock, int seconds)
+    private static async Task Pass(TestServer server, ManualClock clock, int seconds)
     {
         clock.Advance(TimeSpan.FromSeconds(seconds));
         server.Engine.Wake();

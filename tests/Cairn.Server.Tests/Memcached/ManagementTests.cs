@@ -38,7 +38,7 @@ public class ManagementTests
     [Fact]
     public async Task Reset_also_sets_the_counts_of_connections_and_bytes_to_zero()
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         using var metrics = new ServerMetrics();
         await using StoreServer server = await StoreServer.StartAsync(
             memcached: new MemcachedOptions { Metrics = metrics },

@@ -107,7 +107,7 @@ public class WaitingForCellTests
     [Fact]
     public async Task Client_that_reads_a_value_byte_by_byte_keeps_its_cell_no_longer_than_slow_readers_may()
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using StoreServer server = await StartAsync(NoCopies with { SlowReaderTimeout = TimeSpan.FromMinutes(1) }, clock: clock);
         Assert.True(server.Store.DefaultCollection.Set("huge", TestBytes.Of(8 << 20)));
         using var held = new HeldCells(server.Store);
@@ -220,7 +220,7 @@ public class WaitingForCellTests
     [Fact]
     public async Task Client_that_waits_for_the_server_is_not_idle()
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using StoreServer server = await StartAsync(NoCopies with { IdleTimeout = TimeSpan.FromSeconds(10) }, clock: clock);
         using var held = new HeldCells(server.Store);
         using TestClient waiting = server.Connect(WireProtocol.Memcached);
@@ -330,7 +330,7 @@ public class WaitingForCellTests
     }
 
     private static async Task<StoreServer> StartAsync(
-        ConnectionLimits limits, int workers = 1, LoopUnderTest? loop = null, TestClock? clock = null)
+        ConnectionLimits limits, int workers = 1, LoopUnderTest? loop = null, ManualClock? clock = null)
     {
         StoreServer server = await StoreServer.StartAsync(
             loop, options => options with { Limits = limits, Workers = workers, Clock = clock ?? TimeProvider.System });

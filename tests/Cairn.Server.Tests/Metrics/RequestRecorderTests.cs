@@ -9,7 +9,7 @@ public sealed class RequestRecorderTests
     private const int Set = 4;
 
     private readonly SlowLog _slow = new();
-    private readonly TickClock _clock = new();
+    private readonly ManualClock _clock = new(hasTimers: true);
 
     private RequestRecorder New() => new(_slow, _clock);
 
@@ -167,15 +167,4 @@ public sealed class RequestRecorderTests
     };
 
     private static long Ticks(int ms) => TimeSpan.FromMilliseconds(ms).Ticks;
-
-    private sealed class TickClock : TimeProvider
-    {
-        private long _ticks;
-
-        public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-        public override long GetTimestamp() => _ticks;
-
-        public void Advance(TimeSpan time) => _ticks += time.Ticks;
-    }
 }

@@ -93,7 +93,7 @@ public partial class KeyspaceEventTests
     [Fact]
     public void Key_that_expires_while_it_is_written_is_reported_once()
     {
-        using var host = new RespHost(new HurryingClock());
+        using var host = new RespHost(new ManualClock { AutoAdvanceAmount = TimeSpan.FromMilliseconds(1) });
         using var memcached = new MemcachedClient(host);
         RespClient subscriber = Subscribe(host, "Kx");
         RespClient client = host.Connect();
@@ -284,14 +284,6 @@ public partial class KeyspaceEventTests
 
     [GeneratedRegex(@"(?:\npmessage\r\n\$\d+\r\n[^\r]*|\nmessage)\r\n\$\d+\r\n__keyspace@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n")]
     private static partial Regex Message();
-
-    // Moves by a millisecond each time it is read.
-    private sealed class HurryingClock : TimeProvider
-    {
-        private long _milliseconds = new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero).ToUnixTimeMilliseconds();
-
-        public override DateTimeOffset GetUtcNow() => DateTimeOffset.FromUnixTimeMilliseconds(Interlocked.Increment(ref _milliseconds));
-    }
 
     private sealed class GatedChannel(ManualResetEventSlim gate, ManualResetEventSlim entered) : IEventChannel
     {

@@ -13,14 +13,14 @@ internal sealed class RunOut : IAsyncDisposable
     // A worker returns its blocks when it was idle between two checks, which are two seconds apart.
     private const int LooksUntilQuiet = 3;
 
-    private readonly TestClock _clock;
+    private readonly ManualClock _clock;
     private readonly List<TestClient> _greedy = [];
     private readonly TestClient _resp;
     private readonly TestClient _memcached;
     private readonly TestClient _binary;
     private long _idleBytes;
 
-    private RunOut(StoreServer server, TestClock clock)
+    private RunOut(StoreServer server, ManualClock clock)
     {
         Server = server;
         _clock = clock;
@@ -35,7 +35,7 @@ internal sealed class RunOut : IAsyncDisposable
 
     public static async Task<RunOut> StartAsync(ConnectionLimits limits, Action<RespServer>? configureResp = null)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         StoreServer server = await StoreServer.StartAsync(
             configure: options => options with { Limits = limits, Clock = clock }, configureResp: configureResp);
         var runOut = new RunOut(server, clock);

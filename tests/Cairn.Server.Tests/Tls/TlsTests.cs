@@ -71,7 +71,7 @@ public sealed class TlsTests : IDisposable
     [MemberData(nameof(Loops))]
     public async Task Handshake_must_be_done_in_time(LoopUnderTest loop)
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock }, tls: Options);
         using TestClient client = server.Connect();
         ClientConnection connection = server.Sessions.Connected.Take();
@@ -90,7 +90,7 @@ public sealed class TlsTests : IDisposable
     public async Task Record_must_be_complete_in_time_and_is_counted_until_then(LoopUnderTest loop)
     {
         const int Clients = 20;
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await TestServer.StartAsync(loop, options => options with { Clock = clock, Workers = 1 }, tls: Options);
         await using SslStream other = await ConnectAsync(server);
         var clients = new List<Socket>();
@@ -184,17 +184,17 @@ public sealed class TlsTests : IDisposable
     [Fact]
     public async Task Certificate_that_changes_is_taken_up_and_a_broken_one_is_not()
     {
-        var clock = new TestClock();
+        var clock = new ManualClock(hasTimers: true);
         await using var server = await TestServer.StartAsync(LoopUnderTest.Epoll, options => options with { Clock = clock }, tls: Options);
         string first = await ServerSerialAsync(server);
 
         await File.WriteAllTextAsync(_certificates.ServerPath, "half writ");
-        clock.FireTimers();
+        clock.Advance(CertificateSource.ReloadInterval);
         Assert.Equal(first, await ServerSerialAsync(server));
         Assert.Contains(server.Log.Lines, line => line.Level == LogLevel.Warning && line.Message.Contains("stays in use", StringComparison.Ordinal));
 
         _certificates.WriteServer();
-        clock.FireTimers();
+        clock.Advance(CertificateSource.ReloadInterval);
         Assert.NotEqual(first, await ServerSerialAsync(server));
     }
 

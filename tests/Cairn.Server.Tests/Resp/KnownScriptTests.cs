@@ -47,6 +47,12 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         if (currentVal == false) then return redis.call('set', KEYS[1], ARGV[1], 'PX', ARGV[2]) and 1 or 0
         elseif (currentVal == ARGV[1]) then return redis.call('pexpire', KEYS[1], ARGV[2]) else return -1 end
         """,
+        """
+        local lockClientId = redis.call('GET', KEYS[1]) if lockClientId == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return true
+        elseif not lockClientId then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return true end return false
+        """,
+        "if (redis.call('GET', KEYS[1]) == ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return true end return false",
+        "local lockClientId = redis.call('GET', KEYS[1]) if lockClientId == ARGV[1] then redis.call('UNLINK', KEYS[1]) return true end return false",
         "if redis.call(\"get\", KEYS[1]) == ARGV[1] then return redis.call(\"pttl\", KEYS[1]) else return -3 end",
         """
         for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end

@@ -27,7 +27,7 @@ internal static class LockScripts
     /// <param name="missing">Its reply if the key does not exist.</param>
     /// <param name="other">Its reply if the key has another value.</param>
     /// <param name="mayAcquire">Whether it sets a missing key, for ARGV[2] milliseconds.</param>
-    public static ScriptHandler Make(HeldAction held, int missing = 0, int other = 0, bool mayAcquire = false) =>
+    public static ScriptHandler Make(HeldAction held, int? missing = 0, int? other = 0, bool mayAcquire = false) =>
         (RespSession session, scoped in ScriptCall call, ref RespWriter writer) =>
         {
             if (!TryRead(session, call.Key(1), out ReadOnlySpan<byte> value, out EntryInfo info, ref writer))
@@ -41,7 +41,14 @@ internal static class LockScripts
             }
             else if (info.Version == 0 || !value.SequenceEqual(call.Argument(1)))
             {
-                writer.WriteInteger(info.Version == 0 ? missing : other);
+                if ((info.Version == 0 ? missing : other) is { } reply)
+                {
+                    writer.WriteInteger(reply);
+                }
+                else
+                {
+                    writer.WriteNull();
+                }
             }
             else
             {

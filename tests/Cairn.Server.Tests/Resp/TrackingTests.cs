@@ -163,7 +163,7 @@ public class TrackingTests
     [Fact]
     public void Changes_of_one_command_are_broadcast_in_one_message()
     {
-        using var host = new RespHost(new ManualClock()); // Only commands read the rings, not the timer.
+        using var host = new RespHost(new ManualClock(hasTimers: true)); // Only commands read the rings, not the timer.
         RespClient all = Follow(host, "CLIENT TRACKING ON BCAST");
         RespClient some = Follow(host, "CLIENT TRACKING ON BCAST PREFIX a: PREFIX b:");
         RespClient none = Follow(host, "CLIENT TRACKING ON BCAST PREFIX z:");

@@ -25,4 +25,12 @@ public interface ICacheChangeReceiver
 
     /// <summary>Handles changes that may have been missed and cannot be delivered one by one: all entries in memory are removed.</summary>
     void OnMissed();
+
+    /// <summary>
+    /// Handles a refusal: the server does not let the channel receive changes, for example because its user may not subscribe. Callers that wait
+    /// for the first heartbeat continue without it. The channel tries again, and reports a heartbeat when it succeeds. Does nothing by default.
+    /// </summary>
+    void OnRefused()
+    {
+    }
 }

@@ -5,6 +5,7 @@ using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
 using Cairn.Redis.Leasing;
+using Cairn.Redis.Refusals;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Logging;
 
@@ -34,6 +35,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
     private readonly ChangeChannel _channel;
     private readonly RedisLeases _leases;
     private readonly EntryLayout _layout;
+    private readonly PublicationRight _publications;
     private readonly TimeProvider _clock = TimeProvider.System;
     private int _mode = -1;
 
@@ -50,8 +52,10 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         _invalidation = options.Invalidation;
         _channelName = ChannelNameOf(_instanceName);
         _layout = options.PlainValues ? EntryLayout.Plain : EntryLayout.Microsofts;
-        _leases = new RedisLeases(_access, _layout);
-        _channel = new ChangeChannel(_access.CreateChanges(_channelName, ModeAsync), _instanceName, _self) { Owner = typeof(CairnRedisCache) };
+        var refusals = new RefusalLog(logger);
+        _publications = new PublicationRight(_access, _channelName, refusals);
+        _leases = new RedisLeases(_access, _layout, refusals);
+        _channel = new ChangeChannel(_access.CreateChanges(_channelName, ModeAsync), _instanceName, _self, refusals) { Owner = typeof(CairnRedisCache) };
     }
 
     /// <summary>Gets the client that the cache uses; null if it uses an <c>IConnectionMultiplexer</c> of StackExchange.Redis.</summary>
@@ -190,15 +194,23 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         RedisArgument[] removeCompanions = _layout.RemoveCompanions(serverKey);
         if (await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe)
         {
+            RedisArgument[] remove = [.. removeCompanions, serverKey];
+            if (!await _publications.IsGrantedAsync(token).ConfigureAwait(false))
+            {
+                await _access.NumberAsync(remove, 1, token).ConfigureAwait(false);
+                return;
+            }
+
             try
             {
-                await _access.TransactAsync([[.. removeCompanions, serverKey], Publication(key)], serverKey, token).ConfigureAwait(false);
+                await _access.TransactAsync([remove, Publication(key)], serverKey, token).ConfigureAwait(false);
             }
-            catch (RedisServerException refusal) when (refusal.Code is "OOM" or "EXECABORT")
+            catch (RedisServerException refusal) when (refusal.Code == "OOM" || refusal.IsOfRights)
             {
                 // A server that is out of memory refuses every transaction, even one that only removes.
-                await _access.NumberAsync([.. removeCompanions, serverKey], 1, token).ConfigureAwait(false);
-                await _access.NumberAsync(Publication(key), -1, token).ConfigureAwait(false);
+                _publications.OnRefused();
+                await _access.NumberAsync(remove, 1, token).ConfigureAwait(false);
+                await _publications.PublishAsync(Publication(key), token).ConfigureAwait(false);
             }
         }
         else
@@ -238,7 +250,7 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
 #pragma warning restore VSTHRD002
 
     async ValueTask ICacheInvalidation.PublishAsync(CacheChange change, CancellationToken cancellationToken) =>
-        await _access.NumberAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), -1, cancellationToken).ConfigureAwait(false);
+        await _publications.PublishAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), cancellationToken).ConfigureAwait(false);
 
     IDisposable ICacheInvalidation.Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);
 
@@ -288,13 +300,19 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
             return CacheLeaseStatus.NotSupported; // The entry has expired already, so the set is a removal.
         }
 
-        RedisArgument[]? publication = await ModeAsync(cancellationToken).ConfigureAwait(false) == ChannelMode.PublishSubscribe
-            ? Publication(key)
-            : null;
-        return await _leases.TrySetAsync(
-            serverKey, EntryLayout.LeaseKey(serverKey), owner, times, value, publication, cancellationToken).ConfigureAwait(false)
-            ? CacheLeaseStatus.Acquired
-            : CacheLeaseStatus.Held;
+        RedisArgument[]? publication = await PublishesAsync(cancellationToken).ConfigureAwait(false) ? Publication(key) : null;
+        try
+        {
+            return await _leases.TrySetAsync(
+                serverKey, EntryLayout.LeaseKey(serverKey), owner, times, value, publication, cancellationToken).ConfigureAwait(false)
+                ? CacheLeaseStatus.Acquired
+                : CacheLeaseStatus.Held;
+        }
+        catch (RedisServerException)
+        {
+            _publications.OnRefused();
+            throw;
+        }
     }
 
     internal static string ChannelNameOf(string instanceName) => "cairn:changes:" + instanceName;
@@ -304,6 +322,10 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         ArgumentNullException.ThrowIfNull(key);
         return _instanceName.Length == 0 ? key : _instanceName + key;
     }
+
+    private async ValueTask<bool> PublishesAsync(CancellationToken cancellationToken) =>
+        await ModeAsync(cancellationToken).ConfigureAwait(false) == ChannelMode.PublishSubscribe
+        && await _publications.IsGrantedAsync(cancellationToken).ConfigureAwait(false);
 
     private RedisArgument[] Publication(string key) => EntryLayout.Publication(_channelName, _self, key);
 
@@ -317,14 +339,24 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
             return;
         }
 
-        bool publishes = await ModeAsync(token).ConfigureAwait(false) == ChannelMode.PublishSubscribe;
-        RedisReply[]? replies = await _access.TransactAsync(
-            [
-                .. _layout.Store(serverKey, value, times),
-                .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
-            ],
-            serverKey,
-            token).ConfigureAwait(false);
+        bool publishes = await PublishesAsync(token).ConfigureAwait(false);
+        RedisReply[]? replies;
+        try
+        {
+            replies = await _access.TransactAsync(
+                [
+                    .. _layout.Store(serverKey, value, times),
+                    .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
+                ],
+                serverKey,
+                token).ConfigureAwait(false);
+        }
+        catch (RedisServerException)
+        {
+            _publications.OnRefused();
+            throw;
+        }
+
         if (replies is null)
         {
             throw new RedisException("The server gave up the transaction that stores the value.");

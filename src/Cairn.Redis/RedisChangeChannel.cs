@@ -2,6 +2,7 @@ using Cairn.Caching;
 using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
 using Cairn.Redis.Invalidation;
+using Cairn.Redis.Refusals;
 
 namespace Cairn.Redis;
 
@@ -17,6 +18,7 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
 {
     private readonly IRedisAccess _access;
     private readonly string _channelName;
+    private readonly PublicationRight _publications;
     private readonly ChangeChannel _channel;
 
     /// <summary>Creates a channel. It connects at the first call.</summary>
@@ -29,15 +31,17 @@ public sealed class RedisChangeChannel : ICacheInvalidation, IAsyncDisposable, I
         _access = options.OpenAccess(logger);
         _channelName = CairnRedisCache.ChannelNameOf(options.InstanceName);
         IChangeSource changes = _access.CreateChanges(_channelName, static _ => new(ChannelMode.PublishSubscribe));
-        _channel = new ChangeChannel(changes, options.InstanceName, self: Guid.Empty) { Owner = typeof(RedisChangeChannel) };
+        var refusals = new RefusalLog(logger);
+        _publications = new PublicationRight(_access, _channelName, refusals);
+        _channel = new ChangeChannel(changes, options.InstanceName, self: Guid.Empty, refusals) { Owner = typeof(RedisChangeChannel) };
     }
 
     /// <inheritdoc/>
     public bool ReportsChanges => false;
 
     /// <inheritdoc/>
-    public async ValueTask PublishAsync(CacheChange change, CancellationToken cancellationToken) =>
-        await _access.NumberAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), -1, cancellationToken).ConfigureAwait(false);
+    public ValueTask PublishAsync(CacheChange change, CancellationToken cancellationToken) =>
+        _publications.PublishAsync(EntryLayout.Publication(_channelName, change.Sender, change.Key), cancellationToken);
 
     /// <inheritdoc/>
     public IDisposable Subscribe(string keyPrefix, ICacheChangeReceiver receiver) => _channel.Subscribe(keyPrefix, receiver);

@@ -1,7 +1,9 @@
+using Cairn.Caching.Levels;
+
 namespace Cairn.Redis;
 
 /// <summary>The exception for an error reply. The message is the text of the reply.</summary>
-public sealed class RedisServerException : RedisException
+public sealed class RedisServerException : RedisException, IAdvisedFailure
 {
     /// <summary>Creates an exception without a message.</summary>
     public RedisServerException()
@@ -25,4 +27,9 @@ public sealed class RedisServerException : RedisException
 
     /// <summary>Gets the first word of the text, such as <c>ERR</c>, <c>WRONGTYPE</c> or <c>OOM</c>.</summary>
     public string Code => Message.Split(' ', 2)[0];
+
+    string IAdvisedFailure.Advice => IsOfRights ? " Give the user of Redis the rights that docs/how-to/redis.md lists." : "";
+
+    /// <summary>Gets whether the user may lack a right. A client that does not learn the reason reports the end of the transaction.</summary>
+    internal bool IsOfRights => Code is "NOPERM" or "EXECABORT" || string.Equals(Message, "ERR EXEC without MULTI", StringComparison.Ordinal);
 }

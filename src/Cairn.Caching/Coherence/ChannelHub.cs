@@ -17,7 +17,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     private readonly Func<string, ulong> _hashOf;
     private readonly Action<string?> _onChangedElsewhere;
     private readonly Action _onProven;
-    private readonly TaskCompletionSource _heard = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource _answered = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private IDisposable? _subscription;
     private bool _isDisposed;
 
@@ -67,12 +67,12 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
     /// <summary>The maximum age of served entries in milliseconds, with regard to changes by other machines.</summary>
     public long AllowedAgeMs => _liveness.TrustMs;
 
-    /// <summary>True once the channel has delivered changes for the first time.</summary>
-    public bool HasHeard => _heard.Task.IsCompleted;
+    /// <summary>True once the channel has delivered changes for the first time, or has reported that it cannot.</summary>
+    public bool HasAnswered => _answered.Task.IsCompleted;
 
-    /// <summary>Waits until the channel delivers changes for the first time.</summary>
-    public Task WaitUntilHeardAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
-        _heard.Task.WaitAsync(timeout, clock, cancellationToken);
+    /// <summary>Waits until the channel delivers changes for the first time, or reports that it cannot.</summary>
+    public Task WaitUntilAnsweredAsync(TimeSpan timeout, TimeProvider clock, CancellationToken cancellationToken) =>
+        _answered.Task.WaitAsync(timeout, clock, cancellationToken);
 
     /// <summary>
     /// Subscribes to the channel. The channel is external code and may block: the call waits no longer than the limit, and the subscription
@@ -97,7 +97,15 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         else
         {
             _ = keeping.ContinueWith(
-                (task, _) => onLateFault(task.Exception!.InnerException!), null, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
+                (task, _) =>
+                {
+                    OnRefused();
+                    onLateFault(task.Exception!.InnerException!);
+                },
+                null,
+                CancellationToken.None,
+                TaskContinuationOptions.OnlyOnFaulted,
+                TaskScheduler.Default);
         }
     }
 
@@ -176,7 +184,7 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
 
         _liveness.Prove(age);
         _onProven();
-        _heard.TrySetResult();
+        _answered.TrySetResult();
     }
 
     public void OnMissed()
@@ -184,6 +192,8 @@ internal sealed class ChannelHub : ICacheChangeReceiver, IDisposable
         _onChangedElsewhere(null);
         TellAll();
     }
+
+    public void OnRefused() => _answered.TrySetResult();
 
     public void Dispose()
     {

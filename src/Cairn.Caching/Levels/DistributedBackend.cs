@@ -141,16 +141,18 @@ internal sealed class DistributedBackend
         Pending.Dispose();
     }
 
-    /// <summary>False until the channel delivers changes for the first time, or until a caller's wait for that has timed out.</summary>
-    public bool IsReady => _isReady || !Hub.HasChannel || Hub.HasHeard;
+    /// <summary>
+    /// False until the channel delivers changes for the first time, reports that it cannot, or a caller's wait for that has timed out.
+    /// </summary>
+    public bool IsReady => _isReady || !Hub.HasChannel || Hub.HasAnswered;
 
-    /// <summary>Waits until the channel delivers changes, as long as a read may take.</summary>
+    /// <summary>Waits until the channel delivers changes or reports that it cannot, as long as a read may take.</summary>
     public async ValueTask WhenReadyAsync(LevelWait wait)
     {
         try
         {
             TimeSpan left = wait.Deadline?.Left(_options.ReadTimeout) ?? _options.ReadTimeout;
-            await Hub.WaitUntilHeardAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _options.Clock, wait.Token).ConfigureAwait(false);
+            await Hub.WaitUntilAnsweredAsync(left > TimeSpan.Zero ? left : TimeSpan.Zero, _options.Clock, wait.Token).ConfigureAwait(false);
         }
         catch (TimeoutException)
         {

@@ -8,6 +8,7 @@
 //   I4  Changes made through this cache itself are not reported. The server leaves out the changes of the tracked connection (NOLOOP),
 //       and messages name their sender.
 using Cairn.Caching;
+using Cairn.Redis.Refusals;
 
 namespace Cairn.Redis.Invalidation;
 
@@ -19,6 +20,7 @@ internal sealed class ChangeChannel : IAsyncDisposable
     private readonly IChangeSource _source;
     private readonly string _instanceName;
     private readonly Guid _self;
+    private readonly RefusalLog? _refusals;
     private readonly Lock _gate = new();
     private readonly Lock _tell = new();
     private readonly SemaphoreSlim _wake = new(0, 1);
@@ -35,11 +37,13 @@ internal sealed class ChangeChannel : IAsyncDisposable
     /// <param name="source">The source of the changes. The channel disposes of it.</param>
     /// <param name="instanceName">The prefix of all keys on the server; receivers get keys without it.</param>
     /// <param name="self">The sender whose messages are ignored; empty to report all messages.</param>
-    public ChangeChannel(IChangeSource source, string instanceName, Guid self)
+    /// <param name="refusals">The log of refusals; null for none.</param>
+    public ChangeChannel(IChangeSource source, string instanceName, Guid self, RefusalLog? refusals = null)
     {
         _source = source;
         _instanceName = instanceName;
         _self = self;
+        _refusals = refusals;
     }
 
     /// <summary>Gets the type that an <see cref="ObjectDisposedException"/> of the channel names.</summary>
@@ -221,6 +225,10 @@ internal sealed class ChangeChannel : IAsyncDisposable
                 // Without heartbeats, receivers soon stop trusting their entries. The connection logs the failure.
                 _isReceiving = false;
                 _waiters.WakeAll();
+                if (failure is RedisServerException refusal)
+                {
+                    TellRefused(refusal);
+                }
             }
 
             try
@@ -263,6 +271,18 @@ internal sealed class ChangeChannel : IAsyncDisposable
         if (hasMissed)
         {
             _waiters.WakeAll();
+        }
+    }
+
+    private void TellRefused(RedisServerException refusal)
+    {
+        _refusals?.NoChanges(refusal);
+        lock (_tell)
+        {
+            foreach (Subscription subscription in Volatile.Read(ref _subscriptions))
+            {
+                subscription.Receiver.OnRefused();
+            }
         }
     }
 

@@ -23,6 +23,7 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
     private string? _subscriberId;
     private int _readyVersion = -1;
     private string? _servedKey;
+    private string? _refusal;
     private bool _hasMissed;
 
     public ServerNode Main { get; } = server;
@@ -47,7 +48,7 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
 
         if (mode != ChannelMode.Tracking)
         {
-            _subscriber ??= client.MakeSideNode(Main, onPush);
+            _subscriber ??= client.MakeSideNode(Main, OnSubscriberPush);
             subscriber = await _subscriber.GetAsync(timeout, cancellationToken).ConfigureAwait(false);
         }
 
@@ -62,6 +63,13 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
         if (subscriber is not null || !isProven)
         {
             await (subscriber ?? main!).AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
+        }
+
+        // The reply to PING follows the refusal of SUBSCRIBE (I2).
+        if (Interlocked.Exchange(ref _refusal, null) is { } refusal)
+        {
+            _readySubscriber = null;
+            throw new RedisServerException(refusal);
         }
 
         // The flag is cleared only here, after the request succeeded. If it fails, the next call reports the missed changes.
@@ -89,6 +97,17 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
         {
             await _subscriber.DisposeAsync().ConfigureAwait(false);
         }
+    }
+
+    private void OnSubscriberPush(ServerConnection connection, ReadOnlySpan<byte> message)
+    {
+        if (connection.Format.ErrorOf(message) is { } refusal)
+        {
+            Volatile.Write(ref _refusal, refusal);
+            return;
+        }
+
+        onPush(connection, message);
     }
 
     // Returns false without a request if the node is not part of a Cluster, or serves no key with this prefix.
@@ -134,10 +153,14 @@ internal sealed class ServerWatch(RedisClient client, ServerNode server, PushRea
         RedisArgument[] redirection = [];
         if (subscriber is not null && subscriber != _readySubscriber)
         {
-            RedisReply id = mode == ChannelMode.RedirectedTracking
-                ? await subscriber.AskAsync(["CLIENT", "ID"], timeout, cancellationToken).ConfigureAwait(false)
-                : await subscriber.AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
-            _subscriberId = id.Text;
+            // A server that refuses PING says so now. A subscriber's errors belong to SUBSCRIBE.
+            await subscriber.AskAsync(["PING"], timeout, cancellationToken).ConfigureAwait(false);
+            if (mode == ChannelMode.RedirectedTracking)
+            {
+                RedisReply id = await subscriber.AskAsync(["CLIENT", "ID"], timeout, cancellationToken).ConfigureAwait(false);
+                _subscriberId = id.Text;
+            }
+
             subscriber.BecomeSubscriber();
             subscriber.SendUnanswered(new RespCommand(["SUBSCRIBE", channel]));
         }

@@ -4,10 +4,11 @@ using Cairn.Caching;
 using Cairn.Clients.Caches;
 using Cairn.Redis.Access;
 using Cairn.Redis.Entries;
+using Cairn.Redis.Refusals;
 
 namespace Cairn.Redis.Leasing;
 
-internal sealed class RedisLeases(IRedisAccess access, EntryLayout layout)
+internal sealed class RedisLeases(IRedisAccess access, EntryLayout layout, RefusalLog log)
 {
     // KEYS: the entry, its lease. Returns 1 if the lease is acquired, 0 if another owner holds it, 2 if the entry has a value.
     private static readonly ServerScript s_acquire = new(
@@ -40,6 +41,7 @@ internal sealed class RedisLeases(IRedisAccess access, EntryLayout layout)
             catch (RedisServerException error) when (ServerScript.IsRefusal(error))
             {
                 _hasNoScripts = true;
+                log.NoScripts(error);
             }
         }
 
@@ -89,6 +91,7 @@ internal sealed class RedisLeases(IRedisAccess access, EntryLayout layout)
             catch (RedisServerException error) when (ServerScript.IsRefusal(error))
             {
                 _hasNoScripts = true;
+                log.NoScripts(error);
             }
         }
 

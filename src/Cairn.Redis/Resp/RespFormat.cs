@@ -16,6 +16,7 @@ internal sealed class RespFormat : WireFormat
     /// <summary>
     /// Gets or sets whether the connection is subscribed. Under RESP2, and in Garnet's confirmation of SUBSCRIBE under RESP3, a message looks like a
     /// reply. Messages have three elements. Of the connection's own requests, only PING has a reply: two elements under RESP2, and a text under RESP3.
+    /// SUBSCRIBE has none, unless the server refuses it. So an error is a message, too.
     /// </summary>
     public bool IsSubscriber
     {
@@ -25,7 +26,7 @@ internal sealed class RespFormat : WireFormat
 
     public override ParseStatus TryScan(ReadOnlySpan<byte> input, out int replyBytes) => _scanner.TryScan(input, out replyBytes);
 
-    public override bool IsPush(ReadOnlySpan<byte> reply) => reply[0] == (byte)'>' || (_isSubscriber && reply.StartsWith("*3\r\n"u8));
+    public override bool IsPush(ReadOnlySpan<byte> reply) => reply[0] == (byte)'>' || (_isSubscriber && (reply[0] == (byte)'-' || reply.StartsWith("*3\r\n"u8)));
 
     public override string? ErrorOf(ReadOnlySpan<byte> reply) => reply[0] == (byte)'-' ? Encoding.UTF8.GetString(reply[1..].TrimEnd("\r\n"u8)) : null;
 }

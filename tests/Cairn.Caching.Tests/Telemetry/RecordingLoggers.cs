@@ -10,6 +10,9 @@ internal sealed class RecordingLoggers : ILoggerFactory, ILogger
 
     public ILogger CreateLogger(string categoryName) => this;
 
+    /// <summary>Returns a logger of a class, whose lines are recorded, too.</summary>
+    public ILogger<T> For<T>() => new Logger<T>(this);
+
     public void AddProvider(ILoggerProvider provider) => throw new NotSupportedException();
 
     public IDisposable? BeginScope<TState>(TState state)

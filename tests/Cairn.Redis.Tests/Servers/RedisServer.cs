@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.Text;
 
 namespace Cairn.Redis.Tests.Servers;
 
@@ -61,7 +62,19 @@ internal sealed class RedisServer : IDisposable
     public string Cli(byte[]? input, params string[] words) => Cli(Port, input, words);
 
     /// <summary>Runs redis-cli with a command for the server on a port. Returns its output.</summary>
-    public static string Cli(int port, byte[]? input, params string[] words)
+    public static string Cli(int port, byte[]? input, params string[] words) =>
+        Run(["-p", port.ToString(CultureInfo.InvariantCulture), .. input is null ? Array.Empty<string>() : ["-x"], .. words], input ?? []);
+
+    /// <summary>Runs redis-cli with the commands of several lines. Returns its output.</summary>
+    public static string Cli(int port, string commands) => Run(["-p", port.ToString(CultureInfo.InvariantCulture)], Encoding.UTF8.GetBytes(commands));
+
+    public void Dispose()
+    {
+        Kill();
+        _directory.Dispose();
+    }
+
+    private static string Run(string[] arguments, byte[] input)
     {
         var start = new ProcessStartInfo("redis-cli")
         {
@@ -69,27 +82,16 @@ internal sealed class RedisServer : IDisposable
             RedirectStandardInput = true,
             UseShellExecute = false,
         };
-        string[] arguments = ["-p", port.ToString(CultureInfo.InvariantCulture), .. input is null ? Array.Empty<string>() : ["-x"], .. words];
         foreach (string argument in arguments)
         {
             start.ArgumentList.Add(argument);
         }
 
         using Process process = Process.Start(start)!;
-        if (input is not null)
-        {
-            process.StandardInput.BaseStream.Write(input);
-        }
-
+        process.StandardInput.BaseStream.Write(input);
         process.StandardInput.Close();
         string output = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
         return output.TrimEnd('\n');
-    }
-
-    public void Dispose()
-    {
-        Kill();
-        _directory.Dispose();
     }
 }

@@ -29,6 +29,31 @@ internal sealed partial class RespSession
         return _holdDepth == 1;
     }
 
+    /// <summary>
+    /// Makes the pages of many keys ready for a write, in turns of bounded length. In a new store this takes longer than the write, which
+    /// cannot pause. Few keys need no preparation, and those of a transaction have had theirs.
+    /// </summary>
+    /// <returns>False if the command must return now, and continues here.</returns>
+    public bool TryTouchKeys(scoped in RespArguments arguments, int first, int last, int step, ref RespWriter writer)
+    {
+        if (_isExecutingQueue || last - first < ElementsPerTurn)
+        {
+            return true;
+        }
+
+        for (int i = BeginAt(first); i <= last; i += step)
+        {
+            if (MustPause(i, ref writer))
+            {
+                return false;
+            }
+
+            Keys.Engine.TouchBucket(Keys.PlaceOf(arguments[i]));
+        }
+
+        return true;
+    }
+
     /// <summary>Lets other writers continue.</summary>
     public void EndHold()
     {

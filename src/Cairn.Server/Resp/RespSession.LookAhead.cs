@@ -86,23 +86,26 @@ internal sealed unsafe partial class RespSession
     /// <summary>Fetches the next keys of a request that has more keys than a look-ahead covers.</summary>
     /// <param name="arguments">The request's arguments.</param>
     /// <param name="index">The index of the key that is used next. Call this method for every key.</param>
-    public void FetchMore(scoped in RespArguments arguments, int index)
+    /// <param name="first">The index of the first key.</param>
+    /// <param name="step">The distance of the keys.</param>
+    public void FetchMore(scoped in RespArguments arguments, int index, int first = 1, int step = 1)
     {
-        if (arguments.Count <= MaxAheadKeys || index % FetchedTogether != 1)
+        if (arguments.Count <= MaxAheadKeys || (index - first) % (FetchedTogether * step) != 0)
         {
             return;
         }
 
         KeysAhead ahead = _worker.Ahead;
         int start = ahead.Next;
-        int end = Math.Min(index + FetchedTogether, arguments.Count);
-        for (int i = index; i < end; i++)
+        int end = Math.Min(index + (FetchedTogether * step), arguments.Count);
+        for (int i = index; i < end; i += step)
         {
             ahead.Add(Keys.PlaceOf(arguments[i]));
         }
 
+        int count = (end - index + step - 1) / step;
         ahead.FetchBuckets(Keys.Engine);
-        for (int i = 0; i < end - index; i++)
+        for (int i = 0; i < count; i++)
         {
             Keys.Engine.PrefetchEntry(ahead[start + i]);
         }

@@ -1,6 +1,7 @@
 using Cairn.Concurrency;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp.PubSub;
+using Cairn.Storage;
 
 namespace Cairn.Server.Resp;
 
@@ -26,6 +27,7 @@ internal sealed partial class RespSession
     private WatchedKeys? _watched;
     private QueuedRequests? _queued;
     private int _queuedArguments;
+    private QueuePosition _prepared; // The keys before it are in _hold.
     private bool _isTransactionBroken;
     private bool _isExecutingQueue;
     private long _queueWork; // Without _elements.
@@ -46,6 +48,7 @@ internal sealed partial class RespSession
         _isTransactionBroken = false;
         QueuedCount = 0;
         _queuedArguments = 0;
+        _prepared = default;
         _queued?.Clear();
         Unwatch();
     }
@@ -68,7 +71,14 @@ internal sealed partial class RespSession
             return;
         }
 
-        if (!TryHoldTransaction())
+        if (!TryPrepareQueue(ref writer))
+        {
+            return;
+        }
+
+        // Without keys, no lock is needed. A nested hold would not take one, either.
+        _holdDepth = Keys.Engine.TryHold(_hold!) ? 1 : 0;
+        if (_holdDepth == 0)
         {
             EndTransaction();
             writer.WriteError("EXECABORT Transaction discarded because a part of the store is held by a process that does not run."u8);
@@ -84,8 +94,7 @@ internal sealed partial class RespSession
                 return;
             }
 
-            long longest = 0;
-            long known = IsSilent ? 0 : KnownReplyBytes(out longest);
+            (long known, long longest, long work) = KnownCost();
             if (known > MaxReplyBytes || known - longest > MostReplyBytes)
             {
                 writer.WriteError(Text.Bytes(
@@ -93,7 +102,7 @@ internal sealed partial class RespSession
                 return;
             }
 
-            if (KnownWork() > MostQueueWork)
+            if (work > MostQueueWork)
             {
                 writer.WriteError(
                     "EXECABORT Transaction discarded because other clients would have to wait too long for its commands. Use fewer in a transaction, or shorter values."u8);
@@ -118,6 +127,49 @@ internal sealed partial class RespSession
                 EndTransaction();
             }
         }
+    }
+
+    // Collects the partitions of the queue's keys. Makes the pages of many keys ready for a write, in turns of bounded length, as TryTouchKeys.
+    // Returns false if EXEC must return now, and continues here.
+    private bool TryPrepareQueue(ref RespWriter writer)
+    {
+        PartitionHold hold = _hold ??= new PartitionHold(Server.Store.PartitionCount);
+        if (_prepared == default)
+        {
+            hold.Clear();
+            _watched?.AddTo(hold);
+        }
+
+        bool isLong = _queuedArguments > ElementsPerTurn;
+        for (; _prepared.Block < _queued?.BlockCount; _prepared = new(_prepared.Block + 1, 0, 0))
+        {
+            ReadOnlySpan<byte> queued = _queued[_prepared.Block][_prepared.Offset..];
+            RespRequestReader reader = QueueReader();
+            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            {
+                var arguments = new RespArguments(reader, queued, request);
+                (int first, int last, int step, bool isWrite) = KeysOf(arguments, hold);
+                for (int i = first + (_prepared.Keys * step); i <= last; i += step, _prepared.Keys++)
+                {
+                    KeyPlacement place = Keys.PlaceOf(arguments[i]);
+                    hold.Add(place.Partition);
+                    if (isWrite && isLong)
+                    {
+                        if (MustPause(1, ref writer))
+                        {
+                            return false;
+                        }
+
+                        Keys.Engine.TouchBucket(place);
+                    }
+                }
+
+                queued = queued[length..];
+                _prepared = new(_prepared.Block, _prepared.Offset + length, 0);
+            }
+        }
+
+        return true;
     }
 
     private void ExecuteQueue(ref RespWriter writer)
@@ -149,12 +201,14 @@ internal sealed partial class RespSession
     // The work that was not known before may be as much again.
     private bool IsQueueTooLong => _queueWork + _elements > 2 * MostQueueWork;
 
-    // Returns the total length of the values that the queued requests read, as they are now, and the longest of them.
-    private long KnownReplyBytes(out long longest)
+    // Returns the total length of the values that the queued requests read, as they are now, and the longest of them; and the work of the
+    // requests, as far as it is known before they are executed.
+    private (long ReplyBytes, long LongestValue, long Work) KnownCost()
     {
         long bytes = 0;
-        longest = 0;
-        for (int block = 0; block < _queued?.BlockCount && bytes <= MaxReplyBytes; block++)
+        long longest = 0;
+        long work = 0;
+        for (int block = 0; block < _queued?.BlockCount && bytes <= MaxReplyBytes && work <= MostQueueWork; block++)
         {
             ReadOnlySpan<byte> queued = _queued[block];
             RespRequestReader reader = QueueReader();
@@ -162,41 +216,23 @@ internal sealed partial class RespSession
             {
                 var arguments = new RespArguments(reader, queued, request);
                 CommandInfo? command = Server.Commands.Find(arguments[0]);
-                if (command is not null && (command.Flags & CommandFlags.RepliesValues) != 0)
+                if (command is not null && !IsSilent && (command.Flags & CommandFlags.RepliesValues) != 0)
                 {
                     bytes += ValueBytes(command, arguments, ref longest);
                 }
 
-                queued = queued[length..];
-            }
-        }
-
-        return bytes;
-    }
-
-    // Returns the work of the queued commands, as far as it is known before they are executed.
-    private long KnownWork()
-    {
-        long work = 0;
-        for (int block = 0; block < _queued?.BlockCount && work <= MostQueueWork; block++)
-        {
-            ReadOnlySpan<byte> queued = _queued[block];
-            RespRequestReader reader = QueueReader();
-            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
-            {
-                var arguments = new RespArguments(reader, queued, request);
-                work += Server.Commands.Find(arguments[0]) switch
+                work += command switch
                 {
                     { Name: "keys" } => Server.Store.GetStatistics().Totals.Entries,
                     { IsPublish: true } => Server.Messages.PatternCount / PubSubHub.PatternsOfElement,
-                    { } command when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
+                    not null when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
                     _ => 0,
                 };
                 queued = queued[length..];
             }
         }
 
-        return work;
+        return (bytes, longest, work);
     }
 
     private long RewriteWork(ReadOnlySpan<byte> key) => Keys.TryGetInfo(key, out EntryInfo info)
@@ -253,28 +289,8 @@ internal sealed partial class RespSession
         return _worker.QueueReader;
     }
 
-    private bool TryHoldTransaction()
-    {
-        PartitionHold hold = _hold ??= new PartitionHold(Server.Store.PartitionCount);
-        hold.Clear();
-        _watched?.AddTo(hold);
-        for (int block = 0; block < _queued?.BlockCount; block++)
-        {
-            ReadOnlySpan<byte> queued = _queued[block];
-            RespRequestReader reader = QueueReader();
-            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
-            {
-                AddKeys(hold, new RespArguments(reader, queued, request));
-                queued = queued[length..];
-            }
-        }
-
-        // Without keys, no lock is needed. A nested hold would not take one, either.
-        _holdDepth = Keys.Engine.TryHold(hold) ? 1 : 0;
-        return _holdDepth == 1;
-    }
-
-    private void AddKeys(PartitionHold hold, scoped in RespArguments arguments)
+    // Returns the positions of the keys among the arguments. A command that writes all keys has none, and adds all partitions.
+    private (int First, int Last, int Step, bool IsWrite) KeysOf(scoped in RespArguments arguments, PartitionHold hold)
     {
         CommandInfo? command = Server.Commands.Find(arguments[0]);
         if (command is { Subcommands.Length: > 0 } && arguments.Count > 1)
@@ -282,22 +298,19 @@ internal sealed partial class RespSession
             command = command.FindSubcommand(arguments[1]);
         }
 
-        if (command is null)
-        {
-            return;
-        }
-
-        if ((command.Flags & CommandFlags.AllKeys) != 0 && (command.Flags & CommandFlags.Write) != 0)
+        bool isWrite = command is not null && (command.Flags & CommandFlags.Write) != 0;
+        if (isWrite && (command!.Flags & CommandFlags.AllKeys) != 0)
         {
             hold.AddAll();
         }
-        else if (command.FirstKey > 0)
+        else if (command?.FirstKey > 0)
         {
-            int last = command.LastKeyOf(arguments);
-            for (int i = command.FirstKey; i <= last; i += command.KeyStep)
-            {
-                hold.Add(Keys.PartitionOf(arguments[i]));
-            }
+            return (command.FirstKey, command.LastKeyOf(arguments), command.KeyStep, isWrite);
         }
+
+        return (1, 0, 1, isWrite);
     }
+
+    /// <summary>A request of the queue, and the number of its keys before the present one.</summary>
+    private record struct QueuePosition(int Block, int Offset, int Keys);
 }

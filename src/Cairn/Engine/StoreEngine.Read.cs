@@ -172,6 +172,13 @@ internal sealed unsafe partial class StoreEngine
     public void PrefetchBucket(in KeyPlacement place) =>
         HashIndex.Prefetch(Memory.BucketAt(place.Partition, place.Primary));
 
+    /// <summary>Makes the pages of the key's buckets ready for a write. A caller that changes many keys at one moment does this before it.</summary>
+    public void TouchBucket(in KeyPlacement place)
+    {
+        Bucket.Touch(Memory.BucketAt(place.Partition, place.Primary));
+        Bucket.Touch(Memory.BucketAt(place.Partition, place.Alternate));
+    }
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchEntry(in KeyPlacement place)
     {

@@ -105,6 +105,60 @@ public sealed class PiecesTests : IDisposable
         Assert.Equal(command == "WATCH", client.Held.Bytes > 0);
     }
 
+    [Theory]
+    [InlineData("MSET", "", "+OK\r\n")]
+    [InlineData("MSETNX", "", ":1\r\n")]
+    [InlineData("MSETEX", "PX 100000", ":1\r\n")]
+    public void Many_keys_are_prepared_in_turns_of_bounded_length_and_then_set_at_one_moment(string command, string options, string reply)
+    {
+        string[] count = command == "MSETEX" ? [$"{Many}"] : [];
+        byte[] request = Request([command, .. count, .. Pairs(Many), .. options.Split(' ', StringSplitOptions.RemoveEmptyEntries)]);
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+
+        int turns = TurnsUntilSet(client, request);
+
+        Assert.InRange(turns, Many / RespSession.ElementsPerTurn, (Many / RespSession.ElementsPerTurn) + 2);
+        Assert.Equal(reply, client.Take());
+        Assert.Equal($":{Many}\r\n", CountKeys());
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(5_000)]
+    public void Keys_of_a_long_transaction_are_prepared_in_turns_of_bounded_length_and_then_set_at_one_moment(int keysOfRequest)
+    {
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        client.Run("WATCH watched", "MULTI");
+        for (int first = 0; first < Many; first += keysOfRequest)
+        {
+            byte[] request = Request(["MSET", .. Pairs(keysOfRequest, first)]);
+            client.Send(request, request.Length);
+        }
+
+        int turns = TurnsUntilSet(client, Request(["EXEC"]));
+
+        Assert.InRange(turns, Many / RespSession.ElementsPerTurn, (Many / RespSession.ElementsPerTurn) + 2);
+        Assert.StartsWith($"*{Many / keysOfRequest}\r\n+OK\r\n", client.Take(), StringComparison.Ordinal);
+        Assert.Equal($":{Many}\r\n", CountKeys());
+    }
+
+    [Fact]
+    public void Change_of_a_watched_key_while_the_keys_of_a_long_transaction_are_prepared_refuses_it()
+    {
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        RespClient other = _host.Connect();
+        client.Run("WATCH k", "MULTI");
+        byte[] sets = Request(["MSET", .. Pairs(Many)]);
+        client.Send(sets, sets.Length);
+        byte[] exec = Request(["EXEC"]);
+        Assert.Equal(0, client.Execute(exec, budget: 1));
+
+        other.Run("SET k other");
+
+        Assert.EndsWith("*-1\r\n", client.Send(exec, exec.Length), StringComparison.Ordinal);
+        Assert.Equal(":0\r\n", CountKeys());
+    }
+
     /// <summary>Gets commands on a hash of many fields, or on many channels.</summary>
     public static TheoryData<string> LongReads => ["HGETALL big", "HKEYS big", "HVALS big", "HSCAN big 0", "HSCAN big 0 MATCH absent*", "HSCAN big 0 MATCH 1*", "PUBSUB CHANNELS", "PUBSUB CHANNELS absent*"];
 
@@ -387,6 +441,27 @@ public sealed class PiecesTests : IDisposable
         client.Send(value, value.Length);
         byte[] channels = Request(["SUBSCRIBE", .. Enumerable.Range(0, Many).Select(i => $"channel-{i}")]);
         _host.Connect().Send(channels, channels.Length);
+    }
+
+    private static IEnumerable<string> Pairs(int count, int first = 0) => Enumerable.Range(first, count).SelectMany(i => new[] { $"key-{i}", "value" });
+
+    // No key is set before the last turn.
+    private int TurnsUntilSet(RespClient client, byte[] request)
+    {
+        int turns = 1;
+        for (; client.Execute(request, budget: 1) == 0; turns++)
+        {
+            Assert.True(client.Session.HasUnfinishedRequest);
+            Assert.Equal(":0\r\n", CountKeys());
+        }
+
+        return turns;
+    }
+
+    private string CountKeys()
+    {
+        byte[] request = Request(["EXISTS", .. Pairs(Many).Where((_, index) => index % 2 == 0)]);
+        return _host.Connect(fullAt: int.MaxValue).Send(request, request.Length);
     }
 
     private static byte[] Request(params string[] words)

@@ -414,7 +414,7 @@ internal static class StringCommands
 
     private static void MSet(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!AreFewPairs(arguments, "mset", ref writer))
+        if (!AreFewPairs(arguments, "mset", ref writer) || !session.TryTouchKeys(arguments, 1, arguments.Count - 1, 2, ref writer))
         {
             return;
         }
@@ -472,6 +472,7 @@ internal static class StringCommands
         var result = WriteStatus.Stored;
         for (int i = first; i < end; i += 2)
         {
+            session.FetchMore(arguments, i, first, step: 2);
             if (options.KeepsExpiration)
             {
                 keys.TryGetInfo(arguments[i], out EntryInfo old);
@@ -520,6 +521,11 @@ internal static class StringCommands
     private static void SetIf(
         RespSession session, scoped in RespArguments arguments, int first, int end, in SetOptions options, ref RespWriter writer)
     {
+        if (!session.TryTouchKeys(arguments, first, end - 2, 2, ref writer))
+        {
+            return;
+        }
+
         if (!session.TryHoldKeys(arguments, first, end - 2, 2))
         {
             writer.WriteError(RespErrors.Busy);
@@ -530,6 +536,7 @@ internal static class StringCommands
         {
             for (int i = first; i < end && (options.IfAbsent || options.IfPresent); i += 2)
             {
+                session.FetchMore(arguments, i, first, step: 2);
                 if (session.Keys.TryGetInfo(arguments[i], out _) == options.IfAbsent)
                 {
                     writer.WriteInteger(0);

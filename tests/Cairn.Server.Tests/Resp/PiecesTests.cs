@@ -143,6 +143,27 @@ public sealed class PiecesTests : IDisposable
     }
 
     [Fact]
+    public void Addresses_of_many_clients_are_read_in_turns_of_bounded_length_before_they_are_listed()
+    {
+        const int Clients = 3 * RespSession.ElementsPerTurn;
+        RespClient client = _host.Connect(fullAt: int.MaxValue);
+        for (int i = 0; i < Clients; i++)
+        {
+            _host.Connect();
+        }
+
+        byte[] request = Request(["CLIENT", "LIST"]);
+        int turns = 1;
+        for (; client.Execute(request, budget: 1) == 0; turns++)
+        {
+            Assert.True(client.Session.HasUnfinishedRequest);
+        }
+
+        Assert.InRange(turns, 3, 5);
+        Assert.InRange(client.Take().Split('\n').Count(line => line.StartsWith("id=", StringComparison.Ordinal)), Clients, Clients + 2);
+    }
+
+    [Fact]
     public void Change_of_a_watched_key_while_the_keys_of_a_long_transaction_are_prepared_refuses_it()
     {
         RespClient client = _host.Connect(fullAt: int.MaxValue);

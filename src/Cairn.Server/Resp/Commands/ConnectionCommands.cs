@@ -15,6 +15,9 @@ internal static class ConnectionCommands
     // The same number as for other commands that cannot pause.
     private const int MaxListedIds = 65_536;
 
+    // The element at which CLIENT LIST continues when it has read all addresses.
+    private const int AllAddressesRead = int.MaxValue;
+
     // The number of clients that are looked at in the time of one ordinary key.
     private const int SessionsOfElement = 4;
 
@@ -292,6 +295,11 @@ internal static class ConnectionCommands
 
     private static void List(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        if (!TryReadAddresses(session, ref writer))
+        {
+            return;
+        }
+
         HashSet<long>? wanted = null;
         ClientKind? kind = null;
         if (arguments.Count == 4 && arguments.Is(2, "type"u8))
@@ -343,10 +351,29 @@ internal static class ConnectionCommands
             }
         }
 
-        if (!session.MustAwaitMemory(text.Length, 1, ref writer))
+        if (!session.MustAwaitMemory(text.Length, AllAddressesRead, ref writer))
         {
             writer.WriteVerbatim(Text.Bytes(text.ToString()), "txt"u8);
         }
+    }
+
+    // The kernel is asked for the addresses of a connection once. For thousands of connections that takes longer than their list, so it is done
+    // in turns of bounded length. Returns false if the command must return now.
+    private static bool TryReadAddresses(RespSession session, ref RespWriter writer)
+    {
+        RespSession[] sessions = session.BeginWith(static server => server.Sessions.ToArray());
+        for (int i = session.BeginAt(1); i <= sessions.Length; i++)
+        {
+            if (session.MustPause(i, ref writer))
+            {
+                return false;
+            }
+
+            _ = sessions[i - 1].Peer.Remote;
+            _ = sessions[i - 1].Peer.Local;
+        }
+
+        return true;
     }
 
     private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)

@@ -4,14 +4,16 @@ namespace Cairn.Simulation;
 public sealed class DeterminismTests
 {
     [Theory]
-    [InlineData(3)]
-    [InlineData(11)]
-    [InlineData(30)]
-    [InlineData(79)]
-    public void Two_processes_write_the_same_history_of_a_seed(int seed)
+    [InlineData("", 3)]
+    [InlineData("", 11)]
+    [InlineData("", 30)]
+    [InlineData("", 79)]
+    [InlineData("cairn", 3)]
+    [InlineData("cairn", 4)]
+    public void Two_processes_write_the_same_history_of_a_seed(string server, int seed)
     {
-        string first = HistoryIn(seed);
-        string second = HistoryIn(seed);
+        string first = HistoryIn(server, seed);
+        string second = HistoryIn(server, seed);
 
         Assert.True(first.Length > 10_000, first);
         Assert.Equal(first, second, StringComparer.Ordinal);
@@ -29,9 +31,10 @@ public sealed class DeterminismTests
         Assert.Equal(first, second, StringComparer.Ordinal);
     }
 
-    private static string HistoryIn(int seed)
+    private static string HistoryIn(string server, int seed)
     {
-        using var child = ChildProcess.Start(typeof(DeterminismTests), "history", $"{seed}");
+        string[] words = server.Length > 0 ? [server, "history", $"{seed}"] : ["history", $"{seed}"];
+        using var child = ChildProcess.Start(typeof(DeterminismTests), words);
         var lines = new System.Text.StringBuilder();
         while (child.TryReadLine() is { } line)
         {

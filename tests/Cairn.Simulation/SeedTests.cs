@@ -18,6 +18,7 @@ public sealed class SeedTests(ITestOutputHelper output)
     private const int FewestSeeds = 20;
 
     private static readonly TimeSpan s_time = TimeSpan.FromSeconds(30);
+    // Each, for a Cluster and for Cairn's own server.
     private static readonly TimeSpan s_clusterTime = TimeSpan.FromSeconds(10);
 
     [Fact]
@@ -62,7 +63,28 @@ public sealed class SeedTests(ITestOutputHelper output)
     }
 
     [Fact]
+    public void No_seed_with_Cairns_own_server_breaks_a_rule()
+    {
+        var run = new SeedRun(Scenario.OfCairn);
+        for (ulong seed = 1; seed <= ClusterSeeds && (run.Seeds < FewestSeeds || run.Taken < s_clusterTime); seed++)
+        {
+            Assert.Null(run.Run(seed));
+        }
+
+        output.WriteLine(run.ToString());
+    }
+
+    [Fact]
     public void A_machine_starts_while_it_is_stalled() => Assert.Null(Scenarios.Simulation.Run(Scenario.Of(20_092), keepsHistory: false).Finding);
+
+    // The connection for transactions was lost when a lease was to be released. All machines waited for the end of that lease, ten seconds later.
+    [Theory]
+    [InlineData(443)]
+    [InlineData(703)]
+    [InlineData(1681)]
+    [InlineData(2950)]
+    public void A_lease_whose_release_failed_is_released_later(ulong seed) =>
+        Assert.Null(Scenarios.Simulation.Run(Scenario.OfCairn(seed), keepsHistory: false).Finding);
 
     // Many machines abandon calls of a server that hangs. Each removal of a key was answered with a removal by all machines that waited with one.
     [Theory]

@@ -99,6 +99,10 @@ public sealed class TwinTests
     }
 
     [Fact]
+    public void Staleness_finds_a_server_of_Cairn_that_tells_no_changes() =>
+        AssertFinds("R2", Twins.TellsNoChanges, seed => Scenario.OfCairn(seed) with { Tracks = true, Faults = [] });
+
+    [Fact]
     public void Quiet_finds_a_machine_that_makes_its_changes_again_and_again() => AssertFinds(
         "R8", Twins.RepeatsChanges, seed => Scenario.Of(seed) with { Machines = 1, Keys = 1, Faults = [], ChangePercent = 3, CallIntervalMs = 160, BusyMs = 1_000 });
 

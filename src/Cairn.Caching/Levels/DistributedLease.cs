@@ -57,7 +57,12 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
     private async ValueTask LeaveServerAsync(ServerPart server)
     {
         await server.Timer.DisposeAsync().ConfigureAwait(false);
-        await backend.Leases!.ReleaseAsync(Key, server.Owner, server.Options.WriteTimeout).ConfigureAwait(false);
+        CallResult<bool> released = await backend.Leases!.ReleaseAsync(Key, server.Owner, server.Options.WriteTimeout).ConfigureAwait(false);
+        if (!released.IsDone)
+        {
+            _ = backend.Leases.GiveBackAsync(Key, server.Owner, server.Options, late: null);
+        }
+
         backend.Pending.Release(this);
     }
 

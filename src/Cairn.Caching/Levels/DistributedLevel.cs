@@ -20,7 +20,6 @@ internal sealed class DistributedLevel : SecondLevel
     private const int ReadsAtOnce = 32;
     private const long FirstPollMs = 20;
     private const long LongestPollMs = 250;
-    private static readonly TimeSpan s_giveBackInterval = TimeSpan.FromSeconds(1);
 
     private readonly DistributedLevelOptions _options;
     private readonly DistributedBackend _backend;
@@ -501,8 +500,14 @@ internal sealed class DistributedLevel : SecondLevel
         {
             string asking = Guid.NewGuid().ToString("N");
             CacheLeaseStatus? status = await AcquireOnServerAsync(leases, request, asking, onlyIfMissing, wait).ConfigureAwait(false);
-            if (status == CacheLeaseStatus.HasValue)
+            while (status == CacheLeaseStatus.HasValue)
             {
+                if (request.ReplacesStale)
+                {
+                    return new(LevelStatus.Hit, HasWaited: true); // Only the caller can determine whether it may use the value.
+                }
+
+                lease.Era = era = await _backend.GetEraAsync(mustAsk: false, wait).ConfigureAwait(false);
                 if (await HasValueAsync(request.Key, era, wait).ConfigureAwait(false))
                 {
                     return new(LevelStatus.Hit, HasWaited: request.HasWaited);
@@ -553,7 +558,7 @@ internal sealed class DistributedLevel : SecondLevel
             }
             catch (OperationCanceledException)
             {
-                _ = GiveBackAsync(leases, request.Key, owner, late: null);
+                _ = leases.GiveBackAsync(request.Key, owner, _options, late: null);
                 throw;
             }
 
@@ -561,7 +566,7 @@ internal sealed class DistributedLevel : SecondLevel
             {
                 if (result.Status != CallStatus.Refused)
                 {
-                    _ = GiveBackAsync(leases, request.Key, owner, result.Late);
+                    _ = leases.GiveBackAsync(request.Key, owner, _options, result.Late);
                 }
 
                 return null;
@@ -580,7 +585,12 @@ internal sealed class DistributedLevel : SecondLevel
             wait.Deadline?.Pause();
             try
             {
-                await WaitForReleaseAsync(leases, request.Key, pause, wait.Token).ConfigureAwait(false);
+                bool hasChanged = await WaitForReleaseAsync(leases, request.Key, pause, wait.Token).ConfigureAwait(false);
+                if (hasChanged && !onlyIfMissing)
+                {
+                    // Another machine may have replaced the value. Otherwise all machines would take the lease, one after the other, to see that.
+                    return CacheLeaseStatus.HasValue;
+                }
             }
             finally
             {
@@ -589,31 +599,15 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    // The server may have granted a lease although its reply did not arrive. All machines would wait for the end of that lease. Does not throw.
-    private async Task GiveBackAsync(LeaseCalls leases, string key, string owner, Task? late)
-    {
-        long startedAt = _options.Clock.GetTimestamp();
-        if (late is not null)
-        {
-#pragma warning disable VSTHRD003 // External code started the task, and it is not known to need this thread.
-            await late.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-#pragma warning restore VSTHRD003
-        }
-
-        while (!(await leases.ReleaseAsync(key, owner, _options.WriteTimeout).ConfigureAwait(false)).IsDone
-            && _options.Clock.GetElapsedTime(startedAt) < _options.LeaseDuration)
-        {
-            await Task.Delay(s_giveBackInterval, _options.Clock).ConfigureAwait(false);
-        }
-    }
-
-    private async ValueTask WaitForReleaseAsync(LeaseCalls leases, string text, TimeSpan pause, CancellationToken cancellationToken)
+    // Returns whether the server reported a change of the key.
+    private async ValueTask<bool> WaitForReleaseAsync(LeaseCalls leases, string text, TimeSpan pause, CancellationToken cancellationToken)
     {
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task timer = Task.Delay(pause, _options.Clock, end.Token);
         Task<bool> told = Task.Run(async () => await leases.WaitForReleaseAsync(text, end.Token).ConfigureAwait(false), CancellationToken.None);
         Task first = await Task.WhenAny(timer, told).ConfigureAwait(false);
-        if (first == told && !(told.IsCompletedSuccessfully && await told.ConfigureAwait(false)))
+        bool hasChanged = first == told && told.IsCompletedSuccessfully && await told.ConfigureAwait(false);
+        if (first == told && !hasChanged)
         {
             await timer.ConfigureAwait(false);
         }
@@ -621,6 +615,7 @@ internal sealed class DistributedLevel : SecondLevel
         await end.CancelAsync().ConfigureAwait(false);
         _ = told.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         cancellationToken.ThrowIfCancellationRequested();
+        return hasChanged;
     }
 
     private async ValueTask<bool> HasValueAsync(string text, ulong era, LevelWait wait)

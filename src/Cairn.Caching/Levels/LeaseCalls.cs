@@ -5,6 +5,8 @@ namespace Cairn.Caching.Levels;
 // The calls of an ICacheLeases. Each kind has its own circuit breaker.
 internal sealed class LeaseCalls
 {
+    private static readonly TimeSpan s_giveBackInterval = TimeSpan.FromSeconds(1);
+
     private readonly ICacheLeases _leases;
     private readonly BoundedCalls _acquire;
     private readonly BoundedCalls _renew;
@@ -47,6 +49,31 @@ internal sealed class LeaseCalls
         static (state, token) => CacheCalls.CompletedAsync(state._leases.ReleaseAsync(state.key, state.owner, token)),
         limit,
         CancellationToken.None);
+
+    /// <summary>
+    /// Releases a lease until the server confirms that, for as long as the lease can last: all machines would wait for its end. The server may have
+    /// granted the lease although its reply did not arrive. Does not throw.
+    /// </summary>
+    /// <param name="key">The key of the lease.</param>
+    /// <param name="owner">The owner that asked for the lease.</param>
+    /// <param name="options">The times.</param>
+    /// <param name="late">The call that may still be granted the lease; null if it has ended.</param>
+    public async Task GiveBackAsync(string key, string owner, DistributedLevelOptions options, Task? late)
+    {
+        long startedAt = options.Clock.GetTimestamp();
+        if (late is not null)
+        {
+#pragma warning disable VSTHRD003 // External code started the task, and it is not known to need this thread.
+            await late.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+#pragma warning restore VSTHRD003
+        }
+
+        while (!(await ReleaseAsync(key, owner, options.WriteTimeout).ConfigureAwait(false)).IsDone
+            && options.Clock.GetElapsedTime(startedAt) < options.LeaseDuration)
+        {
+            await Task.Delay(s_giveBackInterval, options.Clock).ConfigureAwait(false);
+        }
+    }
 
     public ValueTask<CallResult<bool>> EndAsync(string key, TimeSpan limit) => _end.CallAsync(
         (_leases, key), static (state, token) => CacheCalls.CompletedAsync(state._leases.EndAsync(state.key, token)), limit, CancellationToken.None);

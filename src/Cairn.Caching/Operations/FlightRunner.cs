@@ -280,14 +280,16 @@ internal sealed class FlightRunner
 
             if (_parts.HasLevel && _parts.SecondLevel.HasLeases && request.Policy.WritesShared)
             {
-                // A second pass replaces the existing entry if the value that another process has created meanwhile cannot be used here.
+                // A second pass replaces the existing entry if the value that another process has created meanwhile cannot be used here. It is
+                // repeated when another process has changed the entry and the new value cannot be used either.
                 LeaseResult result;
                 bool replaces = false;
+                long startedAt = _parts.Clock.NowMs();
                 do
                 {
                     replaces = replaces || flight.Stale is not null || flight.ReplacesUseless || !request.Policy.ReadsShared;
                     result = await _parts.SecondLevel.AcquireLeaseAsync(
-                        flight.Key, flight.Hash, replaces, request.Policy.LeaseWait, flight.Wait).ConfigureAwait(false);
+                        flight.Key, flight.Hash, replaces, LeaseWaitSince(startedAt, request.Policy), flight.Wait).ConfigureAwait(false);
                     lease = result.Lease;
                     bool mayBeMade = result.Status == LevelStatus.Hit || result.HasWaited || replaces || (hasLooked && lease is null)
                         || !_parts.Coherence.IsUnchanged(mark, flight.Hash);
@@ -302,7 +304,7 @@ internal sealed class FlightRunner
                         }
                     }
                 }
-                while (result.Status == LevelStatus.Hit && !replaces && (flight.Stale is not null || flight.ReplacesUseless));
+                while (result.Status == LevelStatus.Hit && (replaces || flight.Stale is not null || flight.ReplacesUseless));
             }
 
             await MakeAsync(flight, request, mark, lease).ConfigureAwait(false);
@@ -327,6 +329,10 @@ internal sealed class FlightRunner
             }
         }
     }
+
+    private TimeSpan LeaseWaitSince(long startedAtMs, EntryPolicy policy) => policy.LeaseWait == Timeout.InfiniteTimeSpan
+        ? Timeout.InfiniteTimeSpan
+        : TimeSpan.FromMilliseconds(Math.Max(0, policy.LeaseWait.TotalMilliseconds - (_parts.Clock.NowMs() - startedAtMs)));
 
     private async ValueTask MakeAsync<TFactory, TState, T>(
         ValueFlight<T> flight, CreateRequest<TFactory, TState, T> request, ChangeMark mark, ILevelLease? lease)

@@ -44,7 +44,13 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
                 SilenceLimit = TimeSpan.FromSeconds(5),
                 ClientName = Name,
             };
-            _redis = new CairnRedisCache(new CairnRedisOptions { ClientOptions = options });
+            _redis = new CairnRedisCache(new CairnRedisOptions
+            {
+                ClientOptions = options,
+
+                // The model of Redis without tracking leaves the choice to the client. Cairn's server tracks always.
+                Invalidation = scenario is { IsCairn: true, Tracks: false } ? RedisInvalidationMode.PublishSubscribe : RedisInvalidationMode.Automatic,
+            });
             Cache = CairnHybridCache.Create(new CairnHybridCacheOptions
             {
                 DistributedCache = _redis,

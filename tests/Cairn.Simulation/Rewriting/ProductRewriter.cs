@@ -20,13 +20,16 @@ internal static class ProductRewriter
     // Of the store, the hybrid cache uses only the hash of keys, whose seed is random.
     private const string Store = "Cairn";
 
+    // The server gets its clock and its connections from the simulator. Only twins are added.
+    private const string Server = "Cairn.Server";
+
     public static int Run(string folder)
     {
         List<string> errors = [];
         List<(string Path, byte[] Bytes)> results = [];
         using ModuleDefinition simulator = ModuleDefinition.ReadModule(Path.Combine(folder, $"{Simulator}.dll"));
         TypeDefinition hooks = simulator.GetType($"{Simulator}.Rewriting.Hooks");
-        foreach (string name in (string[])[Store, .. s_products])
+        foreach (string name in (string[])[Store, Server, .. s_products])
         {
             string path = Path.Combine(folder, $"{name}.dll");
             byte[] original = File.ReadAllBytes(path);
@@ -38,7 +41,15 @@ internal static class ProductRewriter
                 continue; // Rewritten already.
             }
 
-            Rewrite(module, hooks, isStore: name == Store, errors);
+            if (name == Server)
+            {
+                AddTwins(module, hooks);
+            }
+            else
+            {
+                Rewrite(module, hooks, isStore: name == Store, errors);
+            }
+
             var rewritten = new MemoryStream();
             module.Write(rewritten);
             results.Add((path, rewritten.ToArray()));

@@ -28,6 +28,7 @@ internal static class Twins
     public const int TrustsReplacedNodes = 16;
     public const int ForgetsReplicatedChanges = 17;
     public const int DoubtsNoNode = 18;
+    public const int TellsNoChanges = 19;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -48,5 +49,6 @@ internal static class Twins
         new(TrustsReplacedNodes, "Cairn.Redis.RedisClient", "FindServedKey", 0),
         new(DoubtsNoNode, "Cairn.Redis.Cluster.ClusterTopology", "Doubt", null),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
+        new(TellsNoChanges, "Cairn.Server.Resp.Tracking.TrackingHub", "Tell", null),
     ];
 }

@@ -42,9 +42,9 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     // A machine that sent a value late removes it when it has learnt of the other change. Until then it may be cut off.
     private static readonly long s_lateLimit = TimeSpan.FromSeconds(4).Ticks;
 
-    private const string Values = "cache:k:k";
-    private const string Stamps = "cache:t:";
-    private const string Leases = "cairn-lease:";
+    public const string Values = "cache:k:k";
+    public const string Stamps = "cache:t:";
+    public const string Leases = "cairn-lease:";
 
     private readonly Dictionary<int, (long Version, Machine Reader)> _last = [];
     private readonly HashSet<(Machine, int, long)> _created = [];
@@ -135,6 +135,12 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
         if (IsQuiet && by is not null && !key.StartsWith(Leases, StringComparison.Ordinal))
         {
             Break("R8", $"{by.Name} changes {key} although no application makes calls");
+        }
+
+        if (key.StartsWith(Leases, StringComparison.Ordinal))
+        {
+            world.History.Add(world, "server", entry is null ? $"has no {key}" : $"has {key}, of {by?.Name}");
+            return;
         }
 
         if (by is null && !tracks)

@@ -43,6 +43,9 @@ internal sealed record Scenario
     /// <summary>Gets the number of masters of a Cluster, each with a replica; 0 for one server.</summary>
     public int Shards { get; init; }
 
+    /// <summary>Gets whether the server is Cairn's own.</summary>
+    public bool IsCairn { get; init; }
+
     /// <summary>Gets the addresses that machines know.</summary>
     public IPEndPoint[] Places => Shards == 0
         ? [new(IPAddress.Loopback, 6379)]
@@ -94,13 +97,35 @@ internal sealed record Scenario
         };
     }
 
+    /// <summary>Returns a scenario with Cairn's own server, which is killed and started again more often than others.</summary>
+    public static Scenario OfCairn(ulong seed)
+    {
+        Scenario scenario = Of(seed);
+        SeededRandom random = SeededRandom.For(seed, "scenario of Cairn's server");
+        return scenario with
+        {
+            IsCairn = true,
+            IsDurable = random.Below(4) > 0,
+            Faults =
+            [
+                .. scenario.Faults.Concat(Enumerable.Range(0, random.Below(3)).Select(_ => new Fault(
+                    FaultKind.CrashServer,
+                    FirstFaultMs + random.Below(scenario.BusyMs - FirstFaultMs),
+                    random.Below(2) == 0 ? random.Below(100) : random.Below(4_000),
+                    Machine: -1,
+                    Amount: 0,
+                    random.Below(4)))).OrderBy(fault => fault.AtMs),
+            ],
+        };
+    }
+
     public override string ToString()
     {
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
             $"seed {Seed}: {Machines} machines, {Keys} keys, {BusyMs / 1000.0:0.0} s, a call each {CallIntervalMs} ms, {ChangePercent} % changes, factories of {2 * FactoryMs} ms at most, "
-            + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
+            + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(IsCairn ? $"Cairn's server {(IsDurable ? "that keeps its file" : "without its file")}, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
         foreach (Fault fault in Faults)
         {
             text.Append(CultureInfo.InvariantCulture, $"  {fault}\n");

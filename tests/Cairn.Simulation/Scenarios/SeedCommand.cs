@@ -5,12 +5,16 @@ namespace Cairn.Simulation.Scenarios;
 
 /// <summary>
 /// Runs seeds as a program: <c>history SEED [TWIN]</c>, <c>shrink SEED</c>, or <c>seeds FIRST COUNT [TWIN]</c>; with the word <c>cluster</c> before
-/// them, seeds of a Cluster.
+/// them, seeds of a Cluster, and with the word <c>cairn</c>, seeds of Cairn's own server.
 /// </summary>
 internal static class SeedCommand
 {
-    public static int Run(string[] args) =>
-        args is ["cluster", .. var rest] ? Run(rest, Scenario.OfCluster) : Run(args, Scenario.Of);
+    public static int Run(string[] args) => args switch
+    {
+        ["cluster", .. var rest] => Run(rest, Scenario.OfCluster),
+        ["cairn", .. var rest] => Run(rest, Scenario.OfCairn),
+        _ => Run(args, Scenario.Of),
+    };
 
     private static int Run(string[] args, Func<ulong, Scenario> scenarioOf)
     {
@@ -32,7 +36,7 @@ internal static class SeedCommand
             case ["seeds", var first, var count, .. var rest]:
                 return RunMany(scenarioOf, Number(first), Number(count), rest is [var broken] ? (int)Number(broken) : 0);
             default:
-                Console.Error.WriteLine("Usage: [cluster] history SEED [TWIN] | [cluster] shrink SEED | [cluster] seeds FIRST COUNT [TWIN]");
+                Console.Error.WriteLine("Usage: [cluster | cairn] history SEED [TWIN] | [cluster | cairn] shrink SEED | [cluster | cairn] seeds FIRST COUNT [TWIN]");
                 return 2;
         }
     }

@@ -22,7 +22,7 @@ internal sealed class Simulation
     private readonly World _world;
     private readonly VirtualNetwork _network;
     private readonly VirtualCluster? _cluster;
-    private readonly List<VirtualRedis> _servers;
+    private readonly List<VirtualServer> _servers;
     private readonly Machine[] _machines;
     private readonly Source _source;
     private readonly RuleBook _rules;
@@ -37,11 +37,11 @@ internal sealed class Simulation
         if (scenario.Shards > 0)
         {
             _cluster = new VirtualCluster(_world, _network, scenario.Shards, hasReplicas: true, NewServer) { Lost = _rules.OnLost };
-            _servers = _cluster.Servers;
+            _servers = [.. _cluster.Servers];
         }
         else
         {
-            _servers = [NewServer("server")];
+            _servers = [scenario.IsCairn ? Judged(new VirtualCairn(_world, "server", SeededRandom.For(scenario.Seed, "server"), scenario.Keys)) : NewServer("server")];
             _network.Add(scenario.Places[0], _servers[0]);
         }
 
@@ -52,18 +52,30 @@ internal sealed class Simulation
 
     private static long Ticks(long milliseconds) => milliseconds * TimeSpan.TicksPerMillisecond;
 
-    private VirtualRedis NewServer(string name)
+    private VirtualRedis NewServer(string name) =>
+        Judged(new VirtualRedis(_world, name, SeededRandom.For(_scenario.Seed, name)) { Tracks = _scenario.Tracks });
+
+    private T Judged<T>(T server)
+        where T : VirtualServer
     {
-        VirtualRedis? server = null;
-        return server = new VirtualRedis(_world, name, SeededRandom.For(_scenario.Seed, name))
-        {
-            Tracks = _scenario.Tracks,
-            IsDurable = _scenario.IsDurable,
-            Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, _scenario.Tracks, server!.SentAt),
-        };
+        server.IsDurable = _scenario.IsDurable;
+        server.Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, _scenario.Tracks, server.SentAt);
+        return server;
     }
 
     private Outcome Run()
+    {
+        try
+        {
+            return RunAll();
+        }
+        finally
+        {
+            _servers.ForEach(server => server.End());
+        }
+    }
+
+    private Outcome RunAll()
     {
         foreach (Machine machine in _machines)
         {
@@ -140,7 +152,7 @@ internal sealed class Simulation
 
         // A fault of a server is one of a node of a Cluster, master or replica.
         SeededRandom random = SeededRandom.For(_scenario.Seed, "fault", fault.AtMs);
-        VirtualRedis server = _servers[fault.AtMs % _servers.Count];
+        VirtualServer server = _servers[fault.AtMs % _servers.Count];
         ClusterShard? shard = _cluster?.Shards[fault.AtMs % _cluster.Shards.Count];
         switch (fault.Kind)
         {
@@ -148,8 +160,9 @@ internal sealed class Simulation
                 if (_cluster?.Shards.FirstOrDefault(shard => shard.Master == server) is { } stalled && server.IsListening)
                 {
                     // It goes on as a master for a moment when it wakes up.
+                    VirtualRedis woken = stalled.Master;
                     _cluster.Isolate(stalled);
-                    _world.Schedule(Ticks(fault.ForMs + 5), () => _cluster.Return(server));
+                    _world.Schedule(Ticks(fault.ForMs + 5), () => _cluster.Return(woken));
                 }
 
                 server.Stall(Ticks(fault.ForMs));
@@ -186,7 +199,7 @@ internal sealed class Simulation
         }
     }
 
-    private void Crash(Fault fault, VirtualRedis server, bool isSilent)
+    private void Crash(Fault fault, VirtualServer server, bool isSilent)
     {
         if (!server.IsListening)
         {
@@ -208,7 +221,7 @@ internal sealed class Simulation
     private void BeginOn(Fault fault, Machine machine)
     {
         // In a Cluster, a third of the faults of the network are on the way to one node only.
-        VirtualRedis[] servers = _cluster is not null && fault.AtMs % 3 == 0 ? [_servers[fault.AtMs % _servers.Count]] : [.. _servers];
+        VirtualServer[] servers = _cluster is not null && fault.AtMs % 3 == 0 ? [_servers[fault.AtMs % _servers.Count]] : [.. _servers];
         Link[] links = [.. servers.Select(server => _network.LinkOf(machine, server))];
         VirtualConnection[] connections = [.. _network.Connections.Where(connection => connection.Machine == machine && servers.Contains(connection.Server))];
         switch (fault.Kind)
@@ -281,14 +294,15 @@ internal sealed class Simulation
         }
     }
 
-    private void RestartServer(VirtualRedis server)
+    private void RestartServer(VirtualServer server)
     {
         bool wasOff = !server.IsListening;
+        server.Restart();
         server.IsListening = true;
         server.IsUnreachable = false;
-        if (wasOff || server.IsolatedAt is not null)
+        if (server is VirtualRedis node && (wasOff || node.IsolatedAt is not null))
         {
-            _cluster?.Return(server);
+            _cluster?.Return(node);
         }
 
         _world.History.Add(_world, server.Name, "starts");
@@ -297,7 +311,7 @@ internal sealed class Simulation
     private void RecoverAll()
     {
         _world.History.Add(_world, "fault", "all failures are over");
-        foreach (VirtualRedis server in _servers)
+        foreach (VirtualServer server in _servers)
         {
             server.Slowness = 1;
             RestartServer(server);

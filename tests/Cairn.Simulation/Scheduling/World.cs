@@ -155,13 +155,24 @@ internal sealed class World
         Enter(before);
     }
 
-    /// <summary>Runs work of a place now.</summary>
+    /// <summary>Runs work of a place now, before, between or after events too.</summary>
     public void RunAt(Place place, Action work)
     {
+        World? outer = t_current;
+        SynchronizationContext? outerContext = SynchronizationContext.Current;
         Place before = Here;
-        Enter(place);
-        work();
-        Enter(before);
+        t_current = this;
+        try
+        {
+            Enter(place);
+            work();
+        }
+        finally
+        {
+            Here = before;
+            SynchronizationContext.SetSynchronizationContext(outerContext);
+            t_current = outer;
+        }
     }
 
     private void RunNext(in Event next, (long At, long Sequence) key)

@@ -56,29 +56,16 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     /// <summary>Gets or sets whether the server tracks keys. Without it, caches publish their changes.</summary>
     public bool Tracks { get; set; } = true;
 
-    /// <summary>Gets or sets by how much commands take longer than usual.</summary>
-    public double Slowness { get; set; } = 1;
-
-    /// <summary>Gets or sets whether the data survive a restart.</summary>
-    public bool IsDurable { get; set; }
-
-    /// <summary>Gets or sets what follows each change of a key: the entry, null if it is gone, and the machine that changed it.</summary>
-    public Action<string, RedisEntry?, Place?>? Changed { get; set; }
-
-    /// <summary>Gets when the command that runs was sent.</summary>
-    public long SentAt { get; private set; }
-
     public int Keys => _entries.Count;
 
-    public IEnumerable<string> KeyNames => _entries.Keys;
+    public override IEnumerable<string> KeyNames => _entries.Keys;
 
     /// <summary>Gets or sets for how long the server was stalled before the other nodes could no longer reach it.</summary>
     public long StalledBefore { get; set; }
 
     public RedisEntry? EntryOf(string key) => _entries.GetValueOrDefault(key);
 
-    /// <summary>Removes a key, as eviction does.</summary>
-    public void Evict(string key)
+    public override void Evict(string key)
     {
         if (_entries.ContainsKey(key))
         {

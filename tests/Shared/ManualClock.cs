@@ -7,7 +7,7 @@ namespace Cairn.Testing;
 /// True if the clock also controls timestamps and timers. Timers then fire within <see cref="Advance"/>, and read the time at its end. Otherwise
 /// timestamps and timers are the system's, which servers under test need.
 /// </param>
-#pragma warning disable CA1852 // One of the test projects that compile this file has a subtype.
+#pragma warning disable CA1852 // One of the test projects that compile this file derives from it.
 internal class ManualClock(bool hasTimers = false) : FakeTimeProvider(new DateTimeOffset(2030, 1, 1, 0, 0, 0, TimeSpan.Zero))
 #pragma warning restore CA1852
 {

@@ -199,13 +199,16 @@ public sealed partial class StoreTransaction : IDisposable
         _engine.ThrowIfClosed();
         if (collection.Engine != _engine)
         {
-            throw new ArgumentException("The collection is of another store, or another opening of the store.", nameof(collection));
+            throw new ArgumentException(
+                $"The map or collection '{collection.Name}' is of another store, or of another opening of the store. A transaction changes maps of one store: get " +
+                $"them from the store that began it, with {nameof(CairnStore.Map)} or {nameof(CairnStore.Collection)}.",
+                nameof(collection));
         }
 
         if (!_engine.Memory.IsKept(collection.Number))
         {
             throw new ArgumentException(
-                $"The collection '{collection.Name}' may evict its entries: only collections with {nameof(StoreRegion)}.{nameof(StoreRegion.Keep)} take part in " +
+                $"The map or collection '{collection.Name}' may evict its entries: only those with {nameof(StoreRegion)}.{nameof(StoreRegion.Keep)} take part in " +
                 "transactions.",
                 nameof(collection));
         }

@@ -153,7 +153,9 @@ public sealed class MapTransactionTests : StoreTest
         using PersistentMap<string, int> other = PersistentMap.OpenInMemory<string, int>();
         PersistentMap<string, int> pages = Store.Map("pages", new MapOptions<string, int> { Region = StoreRegion.Evict });
 
-        Assert.Throws<ArgumentException>(() => sale.Set(other, "Dune", 1));
+        var foreign = Assert.Throws<ArgumentException>(() => sale.Set(other, "Dune", 1));
+        Assert.Contains("'map' is of another store", foreign.Message, StringComparison.Ordinal);
+        Assert.Contains("from the store that began it", foreign.Message, StringComparison.Ordinal);
         Assert.Throws<ArgumentException>(() => sale.Get(pages, "Dune"));
     }
 }

@@ -48,9 +48,9 @@ internal static class FileReadCases
 
         var own = group.Enter(new Reads<ClassGet>(Subject, requests, new ClassGet(classes)));
         var peer = group.Enter(new Reads<Deserialize>("System.Text.Json", texts, new Deserialize(json)));
-        group.Compare($"GetClass, {size}", own, group.Enter(new FixedCost("System.Text.Json + 20 ns", 20, peer)), Goal.AtMost(1));
+        group.Compare($"GetClass, {size}", own, group.Enter(new FixedCost("System.Text.Json + 20 ns", 20, peer)));
         var found = group.Enter(new Reads<FindAndDeserialize>("ConcurrentDictionary, then System.Text.Json", requests, new FindAndDeserialize(new ConcurrentDictionary<string, string>(all), json)));
-        group.Compare($"GetClass, {size}", own, found);
+        group.Compare($"GetClass, {size}", own, found, Goal.AtMost(1));
         var shared = group.Enter(new Reads<ClassGet>(Subject, requests, new ClassGet(sharing)));
         group.Compare($"GetClass, shared objects, {size}", shared, peer);
         group.ExpectNoAllocation($"GetClass, shared objects, {size}", shared);

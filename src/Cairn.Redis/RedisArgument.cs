@@ -1,5 +1,4 @@
 using Cairn.Protocol;
-using Cairn.Redis.Cluster;
 
 namespace Cairn.Redis;
 
@@ -8,8 +7,6 @@ namespace Cairn.Redis;
 [StructLayout(LayoutKind.Auto)]
 public readonly struct RedisArgument : IEquatable<RedisArgument>
 {
-    private const int SlotStackBytes = 256;
-
     private readonly object? _text;
     private readonly ReadOnlyMemory<byte> _bytes;
     private readonly long _number;
@@ -151,17 +148,6 @@ public readonly struct RedisArgument : IEquatable<RedisArgument>
     {
         number = _number;
         return _kind == Kind.Number || DecimalText.TryParseInt64(ToArray(), out number);
-    }
-
-    /// <summary>Gets the slot of a Cluster that this key belongs to.</summary>
-    internal int Slot
-    {
-        get
-        {
-            int length = ByteCount;
-            Span<byte> bytes = length <= SlotStackBytes ? stackalloc byte[SlotStackBytes] : new byte[length];
-            return HashSlot.Of(bytes[..CopyTo(bytes)]);
-        }
     }
 
     internal int CopyTo(Span<byte> destination)

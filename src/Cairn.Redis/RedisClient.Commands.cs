@@ -255,7 +255,7 @@ public sealed partial class RedisClient
         await ReachAsync(Environment.TickCount64 + _timeoutMs, cancellationToken).ConfigureAwait(false);
         return _cluster is null
             ? [[.. Enumerable.Range(0, keys.Count)]]
-            : [.. Enumerable.Range(0, keys.Count).GroupBy(at => keys[at].Slot).Select(part => part.ToList())];
+            : [.. Enumerable.Range(0, keys.Count).GroupBy(at => KeySlot.Of(keys[at])).Select(part => part.ToList())];
     }
 
     private async ValueTask PostWithCareAsync(RedisArgument[] command, RedisArgument? key, CancellationToken cancellationToken)

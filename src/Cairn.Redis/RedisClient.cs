@@ -200,7 +200,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
             return cluster.Masters.OrderBy(node => node.Current is null).FirstOrDefault() ?? throw NoNode(-1);
         }
 
-        int slot = known.Slot;
+        int slot = KeySlot.Of(known);
         return cluster.NodeOf(slot) ?? throw NoNode(slot);
     }
 

@@ -64,7 +64,7 @@ internal sealed class ClusterTopology : IAsyncDisposable
         for (int number = 0; number < tries; number++)
         {
             string key = string.Create(CultureInfo.InvariantCulture, $"{prefix}{number}");
-            if (_slots[new RedisArgument(key).Slot] == node)
+            if (_slots[KeySlot.Of(key)] == node)
             {
                 return key;
             }

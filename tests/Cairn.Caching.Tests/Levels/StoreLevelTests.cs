@@ -136,6 +136,34 @@ public class StoreLevelTests : StoreLevelTest
     }
 
     [Fact]
+    public async Task Conditions_that_two_levels_add_at_once_are_all_kept()
+    {
+        const int Each = TagState.MaxConditions / 2;
+        StoreLevel[] levels = [Open(), Open()];
+        for (int round = 0; round < 50; round++)
+        {
+            string tag = $"tag {round}";
+            await ReadStamp(levels[0], tag);
+            using var start = new Barrier(2);
+
+            await Task.WhenAll(levels.Select((level, at) => Task.Run(() => Add(level, tag, at, start))));
+
+            TagState state = await levels[0].ReadStampAsync(tag, levels[0].TagHasher.Hash(tag), default);
+            Assert.Equal(Enumerable.Range(0, 2 * Each).Select(i => (ulong)i), state.Conditions!.Select(condition => condition.Others[0]).Order());
+        }
+
+        static void Add(StoreLevel level, string tag, int at, Barrier start)
+        {
+            start.SignalAndWait();
+            for (int i = 0; i < Each; i++)
+            {
+                // A store completes every change before it returns.
+                Assert.True(level.AddConditionAsync(tag, level.TagHasher.Hash(tag), [(ulong)((at * Each) + i)], default).AsTask().IsCompletedSuccessfully);
+            }
+        }
+    }
+
+    [Fact]
     public async Task Tag_has_one_stamp_for_all_until_it_is_renewed()
     {
         StoreLevel level = Open();

@@ -550,70 +550,89 @@ internal sealed class DistributedLevel : SecondLevel
         long pollMs = FirstPollMs;
         while (true)
         {
-            CallResult<CacheLeaseStatus> result;
+            // A change must not be missed between the request and the wait, which may be long if the server is busy. If a value is missing, the server
+            // looks for it with each request.
+            using var endOfWait = CancellationTokenSource.CreateLinkedTokenSource(wait.Token);
+            Task<bool>? told = onlyIfMissing ? null : BeginWaitForRelease(leases, request.Key, endOfWait.Token);
             try
             {
-                result = await leases
-                    .TryAcquireAsync(request.Key, owner, _options.LeaseDuration, onlyIfMissing, _options.ReadTimeout, wait).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                _ = leases.GiveBackAsync(request.Key, owner, _options, late: null);
-                throw;
-            }
-
-            if (result.Status != CallStatus.Done)
-            {
-                if (result.Status != CallStatus.Refused)
+                CallResult<CacheLeaseStatus> result;
+                try
                 {
-                    _ = leases.GiveBackAsync(request.Key, owner, _options, result.Late);
+                    result = await leases
+                        .TryAcquireAsync(request.Key, owner, _options.LeaseDuration, onlyIfMissing, _options.ReadTimeout, wait).ConfigureAwait(false);
+                }
+                catch (OperationCanceledException)
+                {
+                    _ = leases.GiveBackAsync(request.Key, owner, _options, late: null);
+                    throw;
                 }
 
-                return null;
-            }
-
-            TimeSpan left = request.Left;
-            if (result.Value != CacheLeaseStatus.Held || left <= TimeSpan.Zero)
-            {
-                return result.Value;
-            }
-
-            // The server reports the end of the lease if it can. The lease is also polled, because the report may be lost.
-            request.HasWaited = true;
-            TimeSpan pause = TimeSpan.FromMilliseconds(Math.Min(pollMs, Math.Ceiling(left.TotalMilliseconds)));
-            pollMs = Math.Min(pollMs * 2, LongestPollMs);
-            wait.Deadline?.Pause();
-            try
-            {
-                bool hasChanged = await WaitForReleaseAsync(leases, request.Key, pause, wait.Token).ConfigureAwait(false);
-                if (hasChanged && !onlyIfMissing)
+                if (result.Status != CallStatus.Done)
                 {
-                    // Another machine may have replaced the value. Otherwise all machines would take the lease, one after the other, to see that.
-                    return CacheLeaseStatus.HasValue;
+                    if (result.Status != CallStatus.Refused)
+                    {
+                        _ = leases.GiveBackAsync(request.Key, owner, _options, result.Late);
+                    }
+
+                    return null;
+                }
+
+                TimeSpan left = request.Left;
+                if (result.Value != CacheLeaseStatus.Held || left <= TimeSpan.Zero)
+                {
+                    return result.Value;
+                }
+
+                // The server reports the end of the lease if it can. The lease is also polled, because the report may be lost.
+                request.HasWaited = true;
+                TimeSpan pause = TimeSpan.FromMilliseconds(Math.Min(pollMs, Math.Ceiling(left.TotalMilliseconds)));
+                pollMs = Math.Min(pollMs * 2, LongestPollMs);
+                wait.Deadline?.Pause();
+                try
+                {
+                    bool hasChanged = await WaitForReleaseAsync(told ?? BeginWaitForRelease(leases, request.Key, endOfWait.Token), pause, wait.Token).ConfigureAwait(false);
+                    if (hasChanged && !onlyIfMissing)
+                    {
+                        // Another machine may have replaced the value. Otherwise all machines would take the lease, one after the other, to see that.
+                        return CacheLeaseStatus.HasValue;
+                    }
+                }
+                finally
+                {
+                    wait.Deadline?.Resume();
                 }
             }
             finally
             {
-                wait.Deadline?.Resume();
+                await endOfWait.CancelAsync().ConfigureAwait(false);
             }
         }
     }
 
+    // External code must not delay the caller.
+    private static Task<bool> BeginWaitForRelease(LeaseCalls leases, string text, CancellationToken cancellationToken)
+    {
+        Task<bool> told = Task.Run(async () => await leases.WaitForReleaseAsync(text, cancellationToken).ConfigureAwait(false), CancellationToken.None);
+        _ = told.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
+        return told;
+    }
+
     // Returns whether the server reported a change of the key.
-    private async ValueTask<bool> WaitForReleaseAsync(LeaseCalls leases, string text, TimeSpan pause, CancellationToken cancellationToken)
+    private async ValueTask<bool> WaitForReleaseAsync(Task<bool> told, TimeSpan pause, CancellationToken cancellationToken)
     {
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task timer = Task.Delay(pause, _options.Clock, end.Token);
-        Task<bool> told = Task.Run(async () => await leases.WaitForReleaseAsync(text, end.Token).ConfigureAwait(false), CancellationToken.None);
         Task first = await Task.WhenAny(timer, told).ConfigureAwait(false);
+#pragma warning disable VSTHRD003 // BeginWaitForRelease started the task.
         bool hasChanged = first == told && told.IsCompletedSuccessfully && await told.ConfigureAwait(false);
+#pragma warning restore VSTHRD003
         if (first == told && !hasChanged)
         {
             await timer.ConfigureAwait(false);
         }
 
         await end.CancelAsync().ConfigureAwait(false);
-        _ = told.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
         cancellationToken.ThrowIfCancellationRequested();
         return hasChanged;
     }

@@ -553,7 +553,7 @@ internal sealed class DistributedLevel : SecondLevel
             // A change must not be missed between the request and the wait, which may be long if the server is busy. If a value is missing, the server
             // looks for it with each request.
             using var endOfWait = CancellationTokenSource.CreateLinkedTokenSource(wait.Token);
-            Task<bool>? told = onlyIfMissing ? null : BeginWaitForRelease(leases, request.Key, endOfWait.Token);
+            Task<bool>? told = onlyIfMissing ? null : BeginWaitForReleaseAsync(leases, request.Key, endOfWait.Token);
             try
             {
                 CallResult<CacheLeaseStatus> result;
@@ -591,7 +591,7 @@ internal sealed class DistributedLevel : SecondLevel
                 wait.Deadline?.Pause();
                 try
                 {
-                    bool hasChanged = await WaitForReleaseAsync(told ?? BeginWaitForRelease(leases, request.Key, endOfWait.Token), pause, wait.Token).ConfigureAwait(false);
+                    bool hasChanged = await WaitForReleaseAsync(told ?? BeginWaitForReleaseAsync(leases, request.Key, endOfWait.Token), pause, wait.Token).ConfigureAwait(false);
                     if (hasChanged && !onlyIfMissing)
                     {
                         // Another machine may have replaced the value. Otherwise all machines would take the lease, one after the other, to see that.
@@ -611,7 +611,7 @@ internal sealed class DistributedLevel : SecondLevel
     }
 
     // External code must not delay the caller.
-    private static Task<bool> BeginWaitForRelease(LeaseCalls leases, string text, CancellationToken cancellationToken)
+    private static Task<bool> BeginWaitForReleaseAsync(LeaseCalls leases, string text, CancellationToken cancellationToken)
     {
         Task<bool> told = Task.Run(async () => await leases.WaitForReleaseAsync(text, cancellationToken).ConfigureAwait(false), CancellationToken.None);
         _ = told.ContinueWith(static task => _ = task.Exception, CancellationToken.None, TaskContinuationOptions.None, TaskScheduler.Default);
@@ -623,8 +623,8 @@ internal sealed class DistributedLevel : SecondLevel
     {
         using var end = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task timer = Task.Delay(pause, _options.Clock, end.Token);
+#pragma warning disable VSTHRD003 // BeginWaitForReleaseAsync started the task.
         Task first = await Task.WhenAny(timer, told).ConfigureAwait(false);
-#pragma warning disable VSTHRD003 // BeginWaitForRelease started the task.
         bool hasChanged = first == told && told.IsCompletedSuccessfully && await told.ConfigureAwait(false);
 #pragma warning restore VSTHRD003
         if (first == told && !hasChanged)

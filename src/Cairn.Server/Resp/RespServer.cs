@@ -21,6 +21,7 @@ internal sealed class RespServer : IDisposable
     private volatile PauseState? _pause;
     private readonly long _startedAt;
     private long _connections;
+    private int _heldByPause;
 
     public RespServer(CairnStore store, CommandTable commands, TimeProvider? clock = null, PinnedKeys? pinned = null)
     {
@@ -62,6 +63,12 @@ internal sealed class RespServer : IDisposable
 
     /// <summary>Gets the error for a key that is empty or too long.</summary>
     public byte[] KeyLengthError { get; private init; } = ErrorFor(KeySpace.MaxKeyBytes);
+
+    /// <summary>Gets the number of clients whose requests wait for the end of CLIENT PAUSE.</summary>
+    public int HeldByPause => Volatile.Read(ref _heldByPause);
+
+    /// <summary>Changes <see cref="HeldByPause"/>. Thread-safe.</summary>
+    public void CountHeldByPause(int change) => Interlocked.Add(ref _heldByPause, change);
 
     /// <summary>Gets the values that clients have given to settings without an effect.</summary>
     public ConcurrentDictionary<string, string> SettingsWithoutEffect { get; } = new(StringComparer.Ordinal);

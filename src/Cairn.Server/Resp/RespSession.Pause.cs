@@ -4,6 +4,8 @@ namespace Cairn.Server.Resp;
 // is served again without new input.
 internal sealed partial class RespSession
 {
+    private bool _isHeldByPause;
+
     /// <summary>Serves the waiting requests soon. Thread-safe.</summary>
     public void Resume() => Peer.Resume();
 
@@ -12,6 +14,7 @@ internal sealed partial class RespSession
     {
         if (Server.Pause is not { } pause)
         {
+            CountPause(isHeld: false);
             return false;
         }
 
@@ -23,6 +26,7 @@ internal sealed partial class RespSession
 
         bool mustWait = found is not null && found.Name != "client|unpause"
             && (!pause.IsWritesOnly || (found.Flags & CommandFlags.Write) != 0 || found.IsPublish || found.Name == "exec");
+        CountPause(mustWait);
         if (mustWait)
         {
             PutBack(command, request, length);
@@ -30,5 +34,15 @@ internal sealed partial class RespSession
         }
 
         return mustWait;
+    }
+
+    // INFO reports how many clients wait.
+    private void CountPause(bool isHeld)
+    {
+        if (_isHeldByPause != isHeld)
+        {
+            _isHeldByPause = isHeld;
+            Server.CountHeldByPause(isHeld ? 1 : -1);
+        }
     }
 }

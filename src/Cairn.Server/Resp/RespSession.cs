@@ -138,7 +138,7 @@ internal sealed partial class RespSession : Session
             }
 
             var arguments = new RespArguments(_reader, rest, request);
-            if (Server.IsPaused && MustWait(command, arguments, request, length))
+            if ((Server.IsPaused || _isHeldByPause) && MustWait(command, arguments, request, length))
             {
                 break;
             }
@@ -178,6 +178,7 @@ internal sealed partial class RespSession : Session
 
     public override void OnClosed(CloseReason reason)
     {
+        CountPause(isHeld: false);
         Track(null);
         LeaveChannels();
         _inbox.Close();

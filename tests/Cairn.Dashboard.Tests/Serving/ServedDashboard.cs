@@ -159,7 +159,14 @@ internal sealed class ServedDashboard : IAsyncDisposable
     }
 
     /// <summary>Moves the clock without traffic.</summary>
-    public void Wait(TimeSpan time) => _clock.Advance(time);
+    public void Wait(TimeSpan time)
+    {
+        // In seconds, because all timers of one step read the time at its end.
+        for (int second = 0; second < time.TotalSeconds; second++)
+        {
+            _clock.Advance(TimeSpan.FromSeconds(1));
+        }
+    }
 
     /// <summary>Sends a request without a browser.</summary>
     public async Task<(HttpStatusCode Status, JsonElement Body)> AskAsync(

@@ -150,11 +150,27 @@ public class ServerCommandTests
 
         Assert.Equal("$-1\r\n", client.Run("GET a", "SET a 1", "GET a"));
         Assert.False(client.IsResumed);
+        Assert.Contains("\r\nblocked_clients:1\r\n", other.Run("INFO clients"), StringComparison.Ordinal);
 
         other.Run("CLIENT UNPAUSE");
 
         Assert.True(client.IsResumed);
         Assert.Equal("+OK\r\n$1\r\n1\r\n", client.Send(""));
+        Assert.Contains("\r\nblocked_clients:0\r\n", other.Run("INFO clients"), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void Client_that_leaves_during_a_pause_is_not_counted()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        RespClient other = host.Connect();
+        other.Run("CLIENT PAUSE 1000000 WRITE");
+        client.Run("SET a 1");
+
+        client.End();
+
+        Assert.Contains("\r\nblocked_clients:0\r\n", other.Run("INFO clients"), StringComparison.Ordinal);
     }
 
     [Fact]

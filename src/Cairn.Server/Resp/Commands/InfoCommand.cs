@@ -90,7 +90,7 @@ internal static class InfoCommand
     private static string[] Clients(RespServer server) =>
     [
         $"connected_clients:{server.Sessions.Count}", "cluster_connections:0", $"maxclients:{server.Engine?.Limits.MaxConnections ?? 0}",
-        "blocked_clients:0", $"tracking_clients:{server.Tracking.TrackerCount}", "clients_in_timeout_table:0",
+        $"blocked_clients:{server.HeldByPause}", $"tracking_clients:{server.Tracking.TrackerCount}", "clients_in_timeout_table:0",
     ];
 
     private static string[] Memory(RespServer server)

@@ -48,7 +48,7 @@ internal sealed class TrackingHub : IDisposable
     private readonly ChangedKeys _messages = new();
     private readonly List<ChangedKey> _news = []; // For broadcast clients, in the present round.
     private readonly List<byte[]> _wanted = [];
-    private readonly List<byte[]> _sent = [];
+    private readonly Dictionary<byte[], PublishedMessage?> _sent = new(new BytesComparer()); // By prefix.
     private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
     private HashSet<(ulong Hash, long Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
@@ -433,7 +433,7 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    // Each broadcast client gets one message with all changes that it wants. Clients that want the same ones share the message.
+    // Each broadcast client gets one message for each of its prefixes, as in Redis. Clients with the same prefix share the message.
     private void SendNews()
     {
         if (_news.Count == 0)
@@ -441,8 +441,6 @@ internal sealed class TrackingHub : IDisposable
             return;
         }
 
-
-        PublishedMessage? message = null;
         foreach (ITracker tracker in _trackers)
         {
             if (tracker.Tracking is not { IsBroadcast: true } state)
@@ -450,36 +448,57 @@ internal sealed class TrackingHub : IDisposable
                 continue;
             }
 
-            _wanted.Clear();
-            foreach ((byte[] name, ITracker? writer) in _news)
+            bool isOwn = state.IsNoLoop && _news.Exists(change => change.Writer == tracker);
+            foreach (byte[] prefix in state.Prefixes)
             {
-                if (state.IsWanted(name) && !(tracker == writer && state.IsNoLoop))
+                if (isOwn)
                 {
-                    _wanted.Add(name);
+                    PublishedMessage? own = MessageOf(prefix, tracker, tracker);
+                    if (own is not null)
+                    {
+                        tracker.Invalidate(own);
+                        own.Release();
+                    }
+
+                    continue;
+                }
+
+                if (!_sent.TryGetValue(prefix, out PublishedMessage? message))
+                {
+                    message = MessageOf(prefix, tracker, except: null);
+                    _sent.Add(prefix, message);
+                }
+
+                if (message is not null)
+                {
+                    tracker.Invalidate(message);
                 }
             }
-
-            if (_wanted.Count == 0)
-            {
-                continue;
-            }
-
-            if (message is null || !CollectionsMarshal.AsSpan(_wanted).SequenceEqual(CollectionsMarshal.AsSpan(_sent)))
-            {
-                message?.Release();
-                message = _messages.MessageOf(CollectionsMarshal.AsSpan(_wanted), tracker.Peer.Held.Account);
-                _sent.Clear();
-                _sent.AddRange(_wanted);
-            }
-
-            tracker.Invalidate(message);
         }
 
-        message?.Release();
-        _news.Clear();
-        _wanted.Clear();
+        foreach (PublishedMessage? message in _sent.Values)
+        {
+            message?.Release();
+        }
+
         _sent.Clear();
+        _news.Clear();
         _newsBytes = 0;
+    }
+
+    // Returns null if no change is of a key with the prefix.
+    private PublishedMessage? MessageOf(byte[] prefix, ITracker receiver, ITracker? except)
+    {
+        _wanted.Clear();
+        foreach ((byte[] name, ITracker? writer) in _news)
+        {
+            if (name.AsSpan().StartsWith(prefix) && (except is null || writer != except))
+            {
+                _wanted.Add(name);
+            }
+        }
+
+        return _wanted.Count == 0 ? null : _messages.MessageOf(CollectionsMarshal.AsSpan(_wanted), receiver.Peer.Held.Account);
     }
 
     // Returns the name of a key that was set, or null if it is gone. Sets isOther if the key is in a collection, which RESP does not see.
@@ -552,6 +571,18 @@ internal sealed class TrackingHub : IDisposable
             {
                 tracker.Invalidate(null);
             }
+        }
+    }
+
+    private sealed class BytesComparer : IEqualityComparer<byte[]>
+    {
+        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
+
+        public int GetHashCode(byte[] obj)
+        {
+            var hash = default(HashCode);
+            hash.AddBytes(obj);
+            return hash.ToHashCode();
         }
     }
 

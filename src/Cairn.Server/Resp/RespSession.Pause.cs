@@ -25,7 +25,7 @@ internal sealed partial class RespSession
         }
 
         bool mustWait = found is not null && found.Name != "client|unpause"
-            && (!pause.IsWritesOnly || (found.Flags & CommandFlags.Write) != 0 || found.IsPublish || found.Name == "exec");
+            && (!pause.IsWritesOnly || (found.Name == "exec" ? _isQueueChanging : IsPausedAsWrite(found)));
         CountPause(mustWait);
         if (mustWait)
         {
@@ -35,6 +35,9 @@ internal sealed partial class RespSession
 
         return mustWait;
     }
+
+    // CLIENT PAUSE with WRITE lets these commands wait, and EXEC if one of them is in its queue.
+    private static bool IsPausedAsWrite(CommandInfo command) => (command.Flags & CommandFlags.Write) != 0 || command.IsPublish;
 
     // INFO reports how many clients wait.
     private void CountPause(bool isHeld)

@@ -29,6 +29,7 @@ internal sealed partial class RespSession
     private int _queuedArguments;
     private QueuePosition _prepared; // The keys before it are in _hold.
     private bool _isTransactionBroken;
+    private bool _isQueueChanging; // A queued command writes or publishes.
     private bool _isExecutingQueue;
     private long _queueWork; // Without _elements.
     private long _mostQueueBytes; // The limit of the replies of the queue that is being executed.
@@ -46,6 +47,7 @@ internal sealed partial class RespSession
     {
         IsInTransaction = false;
         _isTransactionBroken = false;
+        _isQueueChanging = false;
         QueuedCount = 0;
         _queuedArguments = 0;
         _prepared = default;

@@ -320,6 +320,7 @@ internal sealed partial class RespSession : Session
         ResumeAt = 0;
         if (IsInTransaction && (command.Flags & CommandFlags.Immediate) == 0)
         {
+            _isQueueChanging |= IsPausedAsWrite(command);
             Queue(request, arguments.Count, ref writer);
             return;
         }

@@ -159,6 +159,20 @@ public class ServerCommandTests
         Assert.Contains("\r\nblocked_clients:0\r\n", other.Run("INFO clients"), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("GET a", false)]
+    [InlineData("SET a 1", true)]
+    [InlineData("PUBLISH a 1", true)]
+    public void Pause_of_writes_lets_a_transaction_wait_that_has_one(string command, bool waits)
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        client.Run("MULTI", command);
+        host.Connect().Run("CLIENT PAUSE 1000000 WRITE");
+
+        Assert.Equal(waits ? "" : "*1\r\n$-1\r\n", client.Run("EXEC"));
+    }
+
     [Fact]
     public void Client_that_leaves_during_a_pause_is_not_counted()
     {

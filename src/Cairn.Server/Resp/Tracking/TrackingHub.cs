@@ -433,7 +433,7 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    // Each broadcast client gets one message for each of its prefixes, as in Redis. Clients with the same prefix share the message.
+    // Each broadcast client gets the collected changes in one message for each of its prefixes, as in Redis. Clients with the same prefix share the message.
     private void SendNews()
     {
         if (_news.Count == 0)

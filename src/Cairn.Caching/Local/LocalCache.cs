@@ -130,11 +130,19 @@ internal sealed class LocalCache
     /// <returns>The number of removed entries.</returns>
     public int RemoveMany(int shift, ulong value) => Remove(HashRange.Of(shift, value), long.MaxValue);
 
-    /// <summary>Returns the entries that match. Visits every entry, a shard under each acquisition of a lock.</summary>
+    /// <summary>Returns the entries that match. Visits every entry, some hundreds under each acquisition of a lock.</summary>
     public List<LocalEntry> List(Predicate<LocalEntry> matches)
     {
         var found = new List<LocalEntry>();
-        Array.ForEach(_shards, shard => shard.List(matches, found));
+        foreach (HashRange part in Parts())
+        {
+            int last = _placement.ShardOf(part.Last);
+            for (int shard = _placement.ShardOf(part.First); shard <= last; shard++)
+            {
+                _shards[shard].List(part, matches, found);
+            }
+        }
+
         return found;
     }
 
@@ -143,12 +151,10 @@ internal sealed class LocalCache
     /// <returns>The number of removed entries.</returns>
     public int RemoveUnusable(long now)
     {
-        int worthwhile = (int)Math.Clamp(_budget.Entries / EntriesPerSweep, _shards.Length, MaxSweeps);
-        int bits = BitOperations.Log2((uint)worthwhile);
         int count = 0;
-        for (int sweep = 0; sweep < 1 << bits; sweep++)
+        foreach (HashRange part in Parts())
         {
-            count += Remove(HashRange.Of(64 - bits, (uint)sweep), now);
+            count += Remove(part, now);
         }
 
         return count;
@@ -173,6 +179,14 @@ internal sealed class LocalCache
     public DuelStatistics GetPolicyStatistics() => _duel.GetStatistics();
 
     private LocalShard ShardOf(ulong hash) => _shards[_placement.ShardOf(hash)];
+
+    // The ranges of hashes that together contain all entries. Each has some hundreds, so that no lock is held for long.
+    private IEnumerable<HashRange> Parts()
+    {
+        int worthwhile = (int)Math.Clamp(_budget.Entries / EntriesPerSweep, _shards.Length, MaxSweeps);
+        int bits = BitOperations.Log2((uint)worthwhile);
+        return Enumerable.Range(0, 1 << bits).Select(part => HashRange.Of(64 - bits, (uint)part));
+    }
 
     private int Remove(HashRange range, long now)
     {

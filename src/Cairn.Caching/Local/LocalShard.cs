@@ -205,15 +205,10 @@ internal sealed class LocalShard
                 _shadows?.Remove(range.First);
             }
 
-            LocalBucket[] buckets = Buckets;
-            int first = _placement.ShardOf(range.First) < _index ? 0 : _placement.BucketOf(range.First, buckets.Length);
-            int last = _placement.ShardOf(range.Last) > _index
-                ? buckets.Length - 1
-                : _placement.BucketOf(range.Last, buckets.Length);
-            for (int bucket = first; bucket <= last; bucket++)
+            foreach (LocalBucket bucket in BucketsOf(range))
             {
                 LocalEntry? next;
-                for (LocalEntry? entry = buckets[bucket].Head; entry is not null; entry = next)
+                for (LocalEntry? entry = bucket.Head; entry is not null; entry = next)
                 {
                     next = entry.Next;
                     if (range.Contains(entry.Hash) && !entry.IsUsable(now))
@@ -227,16 +222,16 @@ internal sealed class LocalShard
         }
     }
 
-    /// <summary>Adds the entries that match to a list.</summary>
-    public void List(Predicate<LocalEntry> matches, List<LocalEntry> found)
+    /// <summary>Adds the entries whose hashes are in the range and that match to a list.</summary>
+    public void List(HashRange range, Predicate<LocalEntry> matches, List<LocalEntry> found)
     {
         lock (_lock)
         {
-            foreach (LocalBucket bucket in Buckets)
+            foreach (LocalBucket bucket in BucketsOf(range))
             {
                 for (LocalEntry? entry = bucket.Head; entry is not null; entry = entry.Next)
                 {
-                    if (matches(entry))
+                    if (range.Contains(entry.Hash) && matches(entry))
                     {
                         found.Add(entry);
                     }
@@ -274,6 +269,15 @@ internal sealed class LocalShard
                 Settle();
             }
         }
+    }
+
+    // The buckets that can contain entries with hashes in the range.
+    private ReadOnlySpan<LocalBucket> BucketsOf(HashRange range)
+    {
+        LocalBucket[] buckets = Buckets;
+        int first = _placement.ShardOf(range.First) < _index ? 0 : _placement.BucketOf(range.First, buckets.Length);
+        int last = _placement.ShardOf(range.Last) > _index ? buckets.Length - 1 : _placement.BucketOf(range.Last, buckets.Length);
+        return buckets.AsSpan(first, last - first + 1);
     }
 
     private LocalBucket[] Buckets => _tables[_index].Buckets;

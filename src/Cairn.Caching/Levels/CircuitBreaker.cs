@@ -6,11 +6,15 @@ namespace Cairn.Caching.Levels;
 //
 //            N failures in a row                      the time is over: one call may pass
 //   Closed ----------------------> Open (first break) --------------------------------> Probing
-//     ^                             ^   doubled, up to the longest; with jitter            |  |
-//     |                             +------------------- the probe fails ------------------+  |
-//     +--------------------------------------------------- the probe succeeds ----------------+
+//     ^                            ^ |  doubled, up to the longest; with jitter            |  |
+//     |                            +-|------------------- the probe fails -----------------+  |
+//     +------------------------------|--------------------- the probe succeeds ---------------+
+//     |                            ^ | the level reports that it works
+//     |                  a failure | v
+//     +--- a success ------------ Trial
 //
-//   I1  While the circuit is open no call passes; while it is probing only the probe passes.
+//   I1  While the circuit is open no call passes; while it is probing only the probe passes. In a trial all calls pass: calls that are made at the
+//       same time after an outage would otherwise do without the second level, and without its leases.
 //   I2  Every admitted call reports exactly once: success, failure, or that nothing was learnt.
 internal sealed class CircuitBreaker(DistributedLevelOptions options)
 {
@@ -22,7 +26,9 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
     private int _failures;
     private bool _isOpen;
     private bool _isProbing;
+    private bool _wasOnTrial;
     private long _openUntil;
+    private long _probeAt;
     private long _breakMs;
 
     /// <summary>True while the circuit is open and its time is not over, or while it is probing.</summary>
@@ -35,7 +41,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
         {
             lock (_gate)
             {
-                return _isOpen ? Math.Max(_isProbing ? 1 : 0, _openUntil - _clock.NowMs) : 0;
+                return _isOpen ? Math.Max(_isProbing ? 1 : 0, _probeAt - _clock.NowMs) : 0;
             }
         }
     }
@@ -57,7 +63,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
                 return true;
             }
 
-            if (_isProbing || _clock.NowMs < _openUntil)
+            if (_isProbing || _clock.NowMs < _probeAt)
             {
                 return false;
             }
@@ -85,6 +91,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
             _failures = 0;
             _isOpen = false;
             _isProbing = false;
+            _wasOnTrial = false;
             _breakMs = 0;
             _isTroubled = false;
         }
@@ -106,19 +113,35 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
             _breakMs = _breakMs == 0 ? Math.Min((long)options.MinBreak.TotalMilliseconds, longestMs) : Math.Min(_breakMs * 2, longestMs);
 
             // Up to a fifth less, so that many processes do not call a recovering server at the same moment.
-            _openUntil = _clock.NowMs + (long)(_breakMs * (1 - (0.2 * options.Jitter())));
+            _probeAt = _openUntil = _clock.NowMs + (long)(_breakMs * (1 - (0.2 * options.Jitter())));
             _isOpen = true;
             _isProbing = false;
             return true;
         }
     }
 
-    /// <summary>Ends the wait, so that a probe may pass now.</summary>
+    /// <summary>
+    /// Ends the wait, because the level reports that it works. Calls pass on trial, and the first failure opens the circuit again. A level that reports
+    /// that it works although calls fail gets a probe for each report, and the next trial after the break.
+    /// </summary>
     public void EndBreak()
     {
+        if (!_isTroubled)
+        {
+            return;
+        }
+
         lock (_gate)
         {
-            _openUntil = Math.Min(_openUntil, _clock.NowMs);
+            if (_isOpen && _wasOnTrial && _clock.NowMs < _openUntil)
+            {
+                _probeAt = Math.Min(_probeAt, _clock.NowMs);
+            }
+            else if (_isOpen)
+            {
+                (_isOpen, _isProbing, _wasOnTrial) = (false, false, true);
+                _failures = options.BreakAfterFailures - 1;
+            }
         }
     }
 
@@ -138,7 +161,7 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
     {
         lock (_gate)
         {
-            return _isOpen && (_isProbing || _clock.NowMs < _openUntil);
+            return _isOpen && (_isProbing || _clock.NowMs < _probeAt);
         }
     }
 }

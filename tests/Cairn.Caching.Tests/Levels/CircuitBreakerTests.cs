@@ -100,6 +100,46 @@ public class CircuitBreakerTests
         Assert.True(isProbe);
     }
 
+    [Fact]
+    public void All_calls_pass_when_the_level_reports_that_it_works_and_a_success_closes_it()
+    {
+        CircuitBreaker breaker = Create();
+        Fail(breaker, 5);
+
+        breaker.EndBreak();
+
+        Assert.False(breaker.IsOpen);
+        Assert.True(breaker.TryEnter(out bool first));
+        Assert.True(breaker.TryEnter(out bool second));
+        breaker.OnSuccess(first);
+        breaker.OnSuccess(second);
+        Fail(breaker, 4);
+        Assert.False(breaker.IsOpen);
+    }
+
+    [Fact]
+    public void One_failure_opens_it_again_although_the_level_reports_that_it_works_and_then_one_call_passes_for_each_report_until_the_break_is_over()
+    {
+        CircuitBreaker breaker = Create();
+        Fail(breaker, 5);
+        breaker.EndBreak();
+        Fail(breaker, 1);
+        Assert.True(breaker.IsOpen);
+        Assert.Equal(10_000, breaker.WaitMs);
+
+        breaker.EndBreak();
+
+        Assert.True(breaker.TryEnter(out bool isProbe));
+        Assert.True(isProbe);
+        Assert.False(breaker.TryEnter(out _));
+        breaker.OnFailure(isProbe);
+        Assert.Equal(20_000, breaker.WaitMs);
+        _clock.Advance(TimeSpan.FromSeconds(20));
+        breaker.EndBreak();
+        Assert.True(breaker.TryEnter(out _));
+        Assert.True(breaker.TryEnter(out _));
+    }
+
     private static void Fail(CircuitBreaker breaker, int times)
     {
         for (int i = 0; i < times; i++)

@@ -47,12 +47,65 @@ public partial class OptionsDocumentTests
             Assert.StartsWith(Text(property.Name, property.GetValue(Defaults[type])), documented[property.Name], StringComparison.Ordinal));
     }
 
-    private static Dictionary<string, string> RowsOf(string type)
+    public static IEnumerable<object[]> Durations =>
+        from options in Defaults.Values
+        where options is CairnHybridCacheOptions or CairnEntryOptions or CairnStoreFileOptions or RedisClientOptions or CairnMemcachedOptions
+        from property in options.GetType().GetProperties(BindingFlags.Instance | BindingFlags.Public | BindingFlags.DeclaredOnly)
+        where (Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType) == typeof(TimeSpan)
+        select new object[] { options.GetType().Name, property.Name };
+
+    /// <summary>Unusual durations are refused by name when the cache or client is created, unless the document has them in the range.</summary>
+    [Theory]
+    [MemberData(nameof(Durations))]
+    public async Task Duration_is_accepted_exactly_if_it_is_in_the_range_in_the_document(string type, string name)
+    {
+        string range = RowsOf(type, group: "range")[name];
+        (TimeSpan Time, bool IsInRange)[] cases =
+        [
+            (Timeout.InfiniteTimeSpan, range.Contains("infinite", StringComparison.Ordinal)),
+            (TimeSpan.Zero, range.StartsWith("0 ", StringComparison.Ordinal)),
+            (TimeSpan.FromSeconds(-5), false),
+            (TimeSpan.MinValue, false),
+            (TimeSpan.MaxValue, !UpperBound().IsMatch(range)),
+        ];
+
+        foreach ((TimeSpan time, bool isInRange) in cases)
+        {
+            Exception? refusal = await Record.ExceptionAsync(() => CreateWithAsync(type, name, time));
+
+            Assert.True(isInRange == refusal is null, $"{time} for {name}: {refusal?.Message ?? "no error"}");
+            Assert.True(refusal is null || refusal.Message.Contains(name, StringComparison.Ordinal), refusal?.Message);
+        }
+    }
+
+    private static async Task CreateWithAsync(string type, string name, TimeSpan time)
+    {
+        using var directory = new TestDirectory();
+        object options = type switch
+        {
+            nameof(CairnHybridCacheOptions) => new CairnHybridCacheOptions(),
+            nameof(CairnEntryOptions) => new CairnEntryOptions(),
+            nameof(CairnStoreFileOptions) => new CairnStoreFileOptions { Path = directory["store.cairn"] },
+            nameof(RedisClientOptions) => RedisClientOptions.Parse("127.0.0.1:1"),
+            _ => new CairnMemcachedOptions { Servers = { "127.0.0.1:1" } },
+        };
+        options.GetType().GetProperty(name)!.SetValue(options, time);
+        await using IAsyncDisposable created = options switch
+        {
+            CairnHybridCacheOptions ofCache => CairnHybridCache.Create(ofCache),
+            CairnEntryOptions ofEntry => CairnHybridCache.Create(new CairnHybridCacheOptions { DefaultEntryOptions = ofEntry }),
+            CairnStoreFileOptions ofFile => CairnHybridCache.Create(new CairnHybridCacheOptions { StoreFile = ofFile }),
+            RedisClientOptions ofClient => RedisClient.Create(ofClient),
+            var ofMemcached => new CairnMemcachedCache((CairnMemcachedOptions)ofMemcached),
+        };
+    }
+
+    private static Dictionary<string, string> RowsOf(string type, string group = "default")
     {
         var section = s_documents.SelectMany(document => File.ReadAllText(Repository.At(document)).Split("\n## "))
             .Single(part => part.StartsWith($"{type}\n", StringComparison.Ordinal));
         return Row().Matches(section).ToDictionary(
-            match => match.Groups[1].Value, match => match.Groups[2].Value.Replace("`", "", StringComparison.Ordinal), StringComparer.Ordinal);
+            match => match.Groups["name"].Value, match => match.Groups[group].Value.Replace("`", "", StringComparison.Ordinal), StringComparer.Ordinal);
     }
 
     private static string Text(string name, object? value) => value switch
@@ -73,6 +126,9 @@ public partial class OptionsDocumentTests
     };
 
     // | `Name` | unit | range | default | why |
-    [GeneratedRegex(@"^\| `(\w+)` \|[^|]*\|[^|]*\| ([^|]*) \|", RegexOptions.Multiline)]
+    [GeneratedRegex(@"^\| `(?<name>\w+)` \|[^|]*\| ?(?<range>[^|]*?) ?\| (?<default>[^|]*) \|", RegexOptions.Multiline)]
     private static partial Regex Row();
+
+    [GeneratedRegex(@"\bto \S|up to \S")]
+    private static partial Regex UpperBound();
 }

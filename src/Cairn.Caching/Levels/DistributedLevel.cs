@@ -650,6 +650,9 @@ internal sealed class DistributedLevel : SecondLevel
 
     private sealed class LeaseRequest(string key, bool replacesStale, TimeSpan wait, TimeProvider clock)
     {
+        // 49 days, the longest time that timers support.
+        private static readonly TimeSpan s_longestTimer = TimeSpan.FromMilliseconds(uint.MaxValue - 1);
+
         private readonly long _startedAt = clock.GetTimestamp();
 
         public string Key { get; } = key;
@@ -658,6 +661,6 @@ internal sealed class DistributedLevel : SecondLevel
 
         public bool HasWaited { get; set; }
 
-        public TimeSpan Left => wait - clock.GetElapsedTime(_startedAt);
+        public TimeSpan Left => wait == Timeout.InfiniteTimeSpan ? s_longestTimer : wait - clock.GetElapsedTime(_startedAt);
     }
 }

@@ -46,6 +46,26 @@ public class DistributedLeaseTests
     }
 
     [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_wait_without_end_lasts_until_the_lease_ends(bool isOnServer)
+    {
+        var server = new FakeServer();
+        FakeMachine machine = server.Connect();
+        await using var a = new LevelUnderTest(machine);
+        await using var b = new LevelUnderTest(isOnServer ? server.Connect() : machine, a.Clock);
+        await b.ReadAsync("key");
+        LeaseResult first = await a.LeaseAsync("key");
+
+        Task<LeaseResult> waiting = b.LeaseAsync("key", Timeout.InfiniteTimeSpan);
+        await b.AdvanceAsync(TimeSpan.FromSeconds(5));
+
+        Assert.False(waiting.IsCompleted);
+        await first.Lease!.DisposeAsync();
+        Assert.Equal(LevelStatus.Done, (await b.AdvanceUntilDoneAsync(waiting)).Status);
+    }
+
+    [Theory]
     [InlineData("set")]
     [InlineData("remove")]
     [InlineData("clear")]

@@ -61,6 +61,13 @@ internal sealed class LevelUnderTest : IAsyncDisposable
     /// <summary>Moves the clock in small steps until a condition holds. Fails after five simulated minutes.</summary>
     public Task AdvanceUntilAsync(Func<bool> isSo) => AdvanceUntilAsync(Clock, isSo);
 
+    /// <summary>Moves the clock in small steps for a time.</summary>
+    public Task AdvanceAsync(TimeSpan time)
+    {
+        DateTimeOffset end = Clock.Now + time;
+        return AdvanceUntilAsync(() => Clock.Now >= end);
+    }
+
     /// <summary>Moves the clock until a task ends, and returns its result.</summary>
     public async Task<T> AdvanceUntilDoneAsync<T>(Task<T> task)
     {

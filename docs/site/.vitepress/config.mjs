@@ -75,7 +75,7 @@ function withHeader(page) {
 function dropTitle(markdown) {
   markdown.core.ruler.push('drop_title', ({ tokens, env }) => {
     if (env.relativePath !== 'index.md' || tokens[0]?.tag !== 'h1') return
-    tokens.splice(0, tokens.findIndex(token => token.content.startsWith('You need')) - 1)
+    tokens.splice(0, tokens.findIndex(token => token.content.startsWith('Cairn is')) + 2)
   })
 }
 

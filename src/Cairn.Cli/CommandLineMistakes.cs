@@ -27,7 +27,7 @@ internal static class CommandLineMistakes
             string? similar = SimilarWord.Find(option, OptionNames(command, root));
             throw ToolException.Usage(
                 $"there is no option {option}"
-                + (similar is null ? "" : $", but {similar}")
+                + (similar is null ? "" : $" (did you mean {similar}?)")
                 + "; write a key or value that begins with a hyphen after --"
                 + seeHelp);
         }
@@ -57,7 +57,7 @@ internal static class CommandLineMistakes
 
             string? similar = SimilarWord.Find(unknown, root.Subcommands.Select(command => command.Name));
             throw ToolException.Usage(
-                $"there is no command '{unknown}'{(similar is null ? "" : $", but '{similar}'")}; see '{ToolIdentity.Name} --help'");
+                $"there is no command '{unknown}'{(similar is null ? "" : $" (did you mean '{similar}'?)")}; see '{ToolIdentity.Name} --help'");
         }
     }
 

@@ -6,7 +6,7 @@ internal static class ExitCode
     /// <summary>The command succeeded.</summary>
     public const int Done = 0;
 
-    /// <summary>The command ran, and the answer is no: no such key, a condition that does not hold, skipped lines.</summary>
+    /// <summary>The command was valid, and the answer is negative: a missing key, a condition that does not hold, skipped lines.</summary>
     public const int No = 1;
 
     /// <summary>The command line is wrong.</summary>
@@ -40,15 +40,15 @@ internal static class ExitCode
     public static IReadOnlyList<(int Code, string Meaning)> All { get; } =
     [
         (Done, "done"),
-        (No, "the answer is no: no such key, a condition that does not hold, lines that were skipped"),
+        (No, "the answer is negative: the key is missing, a condition does not hold, lines were skipped"),
         (Usage, "the command line is wrong"),
-        (Store, "the store is not there, may not be used, or could not do what was asked"),
+        (Store, "the store does not exist, may not be used, or could not do the operation"),
         (Damaged, "the store is damaged, or the file is not a store"),
         (File, "a file other than the store could not be read or written, or a line of an import is wrong"),
-        (Server, "the server cannot do what it was asked for: an address is taken, a certificate is not usable"),
-        (Failure, "a mistake in the tool itself"),
+        (Server, "the server cannot start (an address is taken, a certificate is not usable), or cannot be reached"),
+        (Failure, "an internal error of the tool"),
         (Interrupted, "ended by Ctrl-C"),
-        (OutputClosed, "the reader of the output went away"),
+        (OutputClosed, "the reader of the output closed it"),
         (Terminated, "ended by a request to terminate"),
     ];
 }

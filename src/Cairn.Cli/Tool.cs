@@ -186,7 +186,7 @@ internal static class Tool
             StoreException => (ExitCode.Store, failure.Message),
             ArgumentException wrong => (ExitCode.Usage, Invocation.WithoutParameterName(wrong)),
             IOException or UnauthorizedAccessException => (ExitCode.File, failure.Message),
-            _ => (ExitCode.Failure, $"this is a mistake in the tool: {failure.GetType().Name}: {failure.Message}"),
+            _ => (ExitCode.Failure, $"internal error of the tool: {failure.GetType().Name}: {failure.Message}"),
         };
         if (message is not null)
         {

@@ -177,7 +177,7 @@ public sealed class SetTests : ToolTest
     [InlineData("'more' is one argument too many", "key", "value", "more")]
     [InlineData("--ttl", "key", "value", "--ttl")]
     [InlineData("--ttl", "key", "value", "--ttl", "5m", "--ttl", "6m")]
-    [InlineData("there is no option --tll, but --ttl", "key", "value", "--tll", "5m")]
+    [InlineData("there is no option --tll (did you mean --ttl?)", "key", "value", "--tll", "5m")]
     [InlineData("--capacity must be 1 MiB to 1 TiB, not 1 KiB", "key", "value", "--capacity", "1KiB")]
     [InlineData("--capacity takes bytes, or a number with KiB", "key", "value", "--capacity", "much")]
     public void Mistake_is_one_line_that_says_what_is_wrong(string expected, params string[] args)

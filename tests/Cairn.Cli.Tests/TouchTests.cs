@@ -67,6 +67,6 @@ public sealed class TouchTests : ToolTest
         ToolRun run = Run("touch", "a");
 
         Assert.Equal(ExitCode.Usage, run.Code);
-        Assert.Contains("when shall it expire?", run.Error, StringComparison.Ordinal);
+        Assert.Contains("when should it expire?", run.Error, StringComparison.Ordinal);
     }
 }

@@ -13,10 +13,10 @@ internal sealed class ServerArguments
     private readonly Option<string?> _protocol = new("--protocol")
     {
         HelpName = "NAME",
-        Description = "memcached, meta (memcached's meta commands) or resp. Default: found out by asking, memcached where both are spoken.",
+        Description = "memcached, meta (memcached's meta commands) or resp. Default: the tool detects it, and uses memcached if the server has both.",
     };
 
-    private readonly Option<string?> _user = new("--user") { HelpName = "NAME", Description = "Who we are." };
+    private readonly Option<string?> _user = new("--user") { HelpName = "NAME", Description = "The user name." };
 
     private readonly Option<string?> _password = new("--password")
     {

@@ -25,7 +25,7 @@ internal sealed class BigKeysCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE]";
 
     public override string Details =>
-        "Covers all collections. Reads the whole index and does not block other processes. With ADDRESS it lists the keys of a server that speaks RESP by SCAN, and asks for the memory that each takes by MEMORY USAGE. The second keys of entries with plain values (cairn-head:) are no lines of the list: their memory counts for the entry.";
+        "Covers all collections. Reads the whole index and does not block other processes. With ADDRESS it lists the keys of a server that speaks RESP by SCAN, and asks for the memory that each takes by MEMORY USAGE. The second keys of entries with plain values (cairn-head:) are not listed: their memory counts for the entry.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

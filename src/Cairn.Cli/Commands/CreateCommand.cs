@@ -14,7 +14,7 @@ internal sealed class CreateCommand : ToolCommand
         string.Create(CultureInfo.InvariantCulture, $"Expected size of key and value with about 24 bytes of header; sizes the index. Default {new StoreOptions { Path = "-" }.AverageEntryBytes}."));
 
     public CreateCommand(SharedOptions shared)
-        : base("create", "Makes a new, empty store.")
+        : base("create", "Creates a new, empty store.")
     {
         _capacity = shared.Capacity;
         Add(_capacity);

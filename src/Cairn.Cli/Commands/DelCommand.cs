@@ -18,7 +18,7 @@ internal sealed class DelCommand : ToolCommand
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
-        new("cairn del --store books.cairn book:42", "Removes one."),
+        new("cairn del --store books.cairn book:42", "Removes one value."),
         new("cairn del --store books.cairn book:42 book:43", "Removes several."),
         new("cairn keys --store books.cairn --prefix book: --null | xargs -0 cairn del --store books.cairn --", "Removes all keys with the same prefix."),
         new("cairn del --store books.cairn --collection sessions --all", "Empties a collection."),

@@ -34,7 +34,7 @@ internal sealed class ExportCommand : ToolCommand
     ];
 
     public override string JsonShape =>
-        """A last word: {"entries", "valueBytes", "file"?, "hashesLeftOut"?, "complete": true}, on standard error if the entries go to standard output. An entry is a line {"collection"?, "key" or "keyBase64", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
+        """A last object: {"entries", "valueBytes", "file"?, "hashesLeftOut"?, "complete": true}, on standard error if the entries go to standard output. An entry is a line {"collection"?, "key" or "keyBase64", "flags"?, "expires"?, "slidingMs"?, "slidingLimit"?, "value" or "valueBase64"}.""";
 
     public override string MeaningOfNo => "the store has no such collection";
 

@@ -28,7 +28,7 @@ internal sealed class FileCommand : ToolCommand
 
     private readonly ValueOption<TimeSpan> _timeToLive = ValueOptions.Time("--ttl", "set: expires this long from now: 30s, 5m, 1h30m, 2d.");
     private readonly Flag _isJsonValue = new("--json-value", "set: the value is JSON, and is stored as such.");
-    private readonly Flag _base64 = new("--base64", "set: the value is given in Base64, and is stored as bytes. get: print it so.");
+    private readonly Flag _base64 = new("--base64", "set: the value is given in Base64, and is stored as bytes. get: print the value in Base64.");
     private readonly Flag _all = new("--all", "del: remove everything, also from a file that is not valid.");
 
     public FileCommand()

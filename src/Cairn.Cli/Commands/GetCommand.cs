@@ -39,13 +39,13 @@ internal sealed class GetCommand : ToolCommand
     public override string UsageWords => "[ADDRESS | --store FILE] KEY";
 
     public override string Details =>
-        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store, as hashes or plain values. For an entry of a hybrid cache it prints the serialized value, such as JSON. KEY then is the key on the server, as bigkeys lists it.";
+        "The value is written byte by byte. Only a terminal gets a line feed after it. The read counts as a use of the entry. With an address it reads strings, and the entries that Cairn's and Microsoft's distributed caches store, as hashes or plain values. For an entry of a hybrid cache it prints the serialized value, such as JSON. KEY is then the key on the server, as bigkeys lists it.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn get --store books.cairn book:42", "Prints the value."),
         new("cairn get --store books.cairn cover:42 --output cover.jpg", "Writes it to a file."),
-        new("cairn get redis://localhost:6379 shop:cairn:k:book:42", "Prints the value of a hybrid cache's entry on a Redis server."),
+        new("cairn get redis://localhost:6379 shop:cache:k:book:42", "Prints the value of a hybrid cache's entry on a Redis server."),
         new("cairn get --store books.cairn --collection sessions alice --json", "Prints the value with version, flags and expiration."),
     ];
 

@@ -34,7 +34,7 @@ internal sealed class ImportCommand : ToolCommand
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn import --store books.cairn < books.jsonl", "Stores every entry."),
-        new("cairn import --store books.cairn --file books.jsonl --skip-errors", "Those that are good."),
+        new("cairn import --store books.cairn --file books.jsonl --skip-errors", "Stores the valid lines."),
         new("""echo '{"key": "book:42", "value": "Dune"}' | cairn import --store books.cairn""", "The minimum that a line must have."),
         new("cairn import --dry-run --file books.jsonl", "Checks a file."),
     ];

@@ -15,7 +15,7 @@ internal sealed class OpenCommand : ToolCommand
 
     private readonly ValueOption<int> _port = ValueOptions.Count("--port", "The port on 127.0.0.1. Default: a free port.", 1, IPEndPoint.MaxPort);
     private readonly Flag _noBrowser = new("--no-browser", "Only print the address.");
-    private readonly Flag _readOnly = new("--read-only", "Let nothing be deleted.");
+    private readonly Flag _readOnly = new("--read-only", "Disable deletion.");
 
     public OpenCommand()
         : base("open", "Shows a store file in the browser: live figures, keys and values.")
@@ -35,7 +35,7 @@ internal sealed class OpenCommand : ToolCommand
     [
         new("cairn open books.cairn", "Opens the browser."),
         new("cairn open books.cairn --port 8090 --no-browser", "On a machine without a browser: connect with ssh -L 8090:127.0.0.1:8090."),
-        new("cairn open books.cairn --read-only", "To look only."),
+        new("cairn open books.cairn --read-only", "Without deletion."),
     ];
 
     public override string JsonShape => """{"url"}, once the page can be opened.""";

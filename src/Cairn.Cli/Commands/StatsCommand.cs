@@ -9,7 +9,7 @@ internal sealed class StatsCommand : ToolCommand
 
     private readonly ServerArguments _server = new();
     private readonly SharedOptions _shared;
-    private readonly Flag _partitions = new("--partitions", "Also each partition.");
+    private readonly Flag _partitions = new("--partitions", "Also print each partition.");
     private readonly Flag _sizes = new("--sizes", "Also print the distribution of value lengths; reads the whole index.");
     private readonly Flag _watch = new("--watch", "Print repeatedly until Ctrl-C.");
     private readonly ValueOption<TimeSpan> _interval = ValueOptions.Time("--interval", "Time between prints. Default 2s.");
@@ -38,11 +38,11 @@ internal sealed class StatsCommand : ToolCommand
         new("cairn stats --store books.cairn --partitions --sizes", "Prints everything."),
         new("cairn stats 6379", "The figures of a server on this machine."),
         new("cairn stats --store books.cairn --json | jq .hitRatio", "For programs."),
-        new("cairn stats --store books.cairn --watch --interval 10s --json >> books.stats", "A record of them."),
+        new("cairn stats --store books.cairn --watch --interval 10s --json >> books.stats", "Appends a record every ten seconds."),
     ];
 
     public override string JsonShape =>
-        """{"store", "fileBytes", "maxCapacityBytes", "createdAt", "openings", "segments", "bytesPerSegment", "freeSegments", "indexSlots", "growthFailure"?, COUNTERS, "collections": [{"name", "entries", "bytes", "budgetBytes"}], "partitions"?: [{COUNTERS}], "sizes"?: {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}, where COUNTERS are "entries", "bytes", "segmentBytes", "hits", "misses", "hitRatio", "sets", "removals", "evictions", "displacements", "expirations", "ghostHits", "declined", "dropped", "lockWaits", "recoveries", "damagedEntries". Of a server: {"server", "name", "uptimeSeconds", "commands": {NAME: COUNT}, "hits", "misses", "hitRatio" (null without gets), "bytesReceived", "bytesSent", "evictions", "expirations", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections"}. With --watch one line each time.""";
+        """{"store", "fileBytes", "maxCapacityBytes", "createdAt", "openings", "segments", "bytesPerSegment", "freeSegments", "indexSlots", "growthFailure"?, "failedCheckpoints", COUNTERS, "collections": [{"name", "entries", "bytes", "budgetBytes", "region"}], "partitions"?: [{COUNTERS}], "sizes"?: {"entries", "valueBytes", "bins": [{"fromBytes", "toBytes", "entries", "valueBytes"}]}}, where COUNTERS are "entries", "bytes", "segmentBytes", "hits", "misses", "hitRatio", "sets", "removals", "evictions", "displacements", "expirations", "ghostHits", "declined", "dropped", "lockWaits", "recoveries", "damagedEntries". Of a server: {"server", "name", "uptimeSeconds", "commands": {NAME: COUNT}, "hits", "misses", "hitRatio" (null without gets), "bytesReceived", "bytesSent", "evictions", "expirations", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections"}. With --watch one line each time.""";
 
     public override int Run(Invocation invocation)
     {

@@ -30,15 +30,15 @@ internal sealed class TopCommand : ToolCommand
 
     public override IReadOnlyList<Example> Examples { get; } =
     [
-        new("cairn top --store books.cairn", "Shows the picture."),
+        new("cairn top --store books.cairn", "Shows a screen."),
         new("cairn top 6379", "Shows a server on this machine; h lists the keys."),
         new("cairn top cache.example:11211 --json --interval 10s >> cache.stats", "Records a server on any machine."),
         new("cairn top --store books.cairn --count 60 > minute.txt", "A minute's lines."),
-        new("cairn top --store books.cairn --json --count 1", "One look, for programs."),
+        new("cairn top --store books.cairn --json --count 1", "One sample, for programs."),
     ];
 
     public override string JsonShape =>
-        """One line a look: {"at", "getsPerSecond", "hitRatio" (null without gets), "setsPerSecond", "removalsPerSecond", "evictionsPerSecond", "expirationsPerSecond", "entries", "bytes", "fill", "openings"}. Of a server: {"at", "server", "name", "up", "problem"? (if it is not up), "uptimeSeconds", "operationsPerSecond", "commands": {NAME: PER SECOND}, "hitRatio", "bytesReceivedPerSecond", "bytesSentPerSecond", "evictionsPerSecond", "expirationsPerSecond", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections", "latenciesUs": {NAME: {"p50", "p99", "p999"}}}.""";
+        """One line per sample: {"at", "getsPerSecond", "hitRatio" (null without gets), "setsPerSecond", "removalsPerSecond", "evictionsPerSecond", "expirationsPerSecond", "entries", "bytes", "fill", "openings"}. Of a server: {"at", "server", "name", "up", "problem"? (if it is not up), "uptimeSeconds", "operationsPerSecond", "commands": {NAME: PER SECOND}, "hitRatio", "bytesReceivedPerSecond", "bytesSentPerSecond", "evictionsPerSecond", "expirationsPerSecond", "items", "memoryBytes", "memoryLimitBytes" (0 without), "connections", "latenciesUs": {NAME: {"p50", "p99", "p999"}}}.""";
 
     public override int Run(Invocation invocation)
     {

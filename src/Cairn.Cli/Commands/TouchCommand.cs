@@ -19,7 +19,7 @@ internal sealed class TouchCommand : ToolCommand
     public override IReadOnlyList<Example> Examples { get; } =
     [
         new("cairn touch --store books.cairn book:42 --ttl 1h", "Expires an hour from now."),
-        new("cairn touch --store books.cairn book:42 book:43 --no-expiry", "Two that stay."),
+        new("cairn touch --store books.cairn book:42 book:43 --no-expiry", "Two values that do not expire."),
     ];
 
     public override string JsonShape =>
@@ -31,7 +31,7 @@ internal sealed class TouchCommand : ToolCommand
     {
         byte[][] keys = invocation.ReadKeys(_keys);
         Expiration expiration = invocation.Read(_expiration)
-            ?? throw ToolException.Usage("when shall it expire? Give --ttl, --expires, --sliding or --no-expiry");
+            ?? throw ToolException.Usage("when should it expire? Give --ttl, --expires, --sliding or --no-expiry");
         using CairnStore store = invocation.OpenExisting();
         CairnCollection? collection = invocation.FindCollection(store);
         WriteStatus[] statuses = [.. keys.Select(key => collection?.Touch(key, expiration) ?? WriteStatus.NotFound)];

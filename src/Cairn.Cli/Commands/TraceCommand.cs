@@ -26,12 +26,11 @@ internal sealed class TraceCommand : ToolCommand
 
     public override bool UsesStore => false;
 
-    public override string UsageWords => "record ADDRESS FILE [OPTIONS]";
+    public override string UsageWords => "record ADDRESS FILE";
 
     public override string Details =>
-        "Each line of the file is one read of a key: a hash under a random secret that is not stored. Uses watch on the port of memcached's protocol, of memcached and of " +
-        "cairn serve, whose lines have the reads by RESP too, " +
-        "or MONITOR of a server that speaks RESP. MONITOR makes such a server slower while it runs. Requests that the server leaves out, because they are too many, are counted.";
+        "Each line of the file is one read of a key: a hash under a random secret that is not stored. A memcached and the memcached port of cairn serve report reads by watch; " +
+        "cairn serve also reports the reads of RESP clients. Other servers that speak RESP report them by MONITOR, which makes them slower. The command counts the requests that the server left out.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

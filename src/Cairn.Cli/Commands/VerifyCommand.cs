@@ -15,7 +15,7 @@ internal sealed class VerifyCommand : ToolCommand
     }
 
     public override string Details =>
-        "Changes nothing, and can run while other processes use the store. Damage is a state that no use of the store and no death of a process causes. A leftover comes from a process that died, or that did not get a lock in time. It is harmless, and the next process repairs it.";
+        "Changes nothing, and can run while other processes use the store. Damage is a state that no use of the store and no death of a process causes. A leftover comes from a process that died, or that did not get a lock in time. It is harmless, and the next process repairs it. With damage the exit code is 4.";
 
     public override IReadOnlyList<Example> Examples { get; } =
     [

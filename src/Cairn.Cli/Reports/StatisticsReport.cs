@@ -146,7 +146,7 @@ internal static class StatisticsReport
 
     /// <summary>Returns the readable name of a collection.</summary>
     public static string NameOf(CollectionStatistics collection) =>
-        collection.Name.Length == 0 ? "(the store's own)" : KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(collection.Name));
+        collection.Name.Length == 0 ? "(default)" : KeyText.Escape(System.Text.Encoding.UTF8.GetBytes(collection.Name));
 
     private static void WritePartitions(ToolOutput output, StoreStatistics statistics)
     {

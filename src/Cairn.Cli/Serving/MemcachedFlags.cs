@@ -31,7 +31,7 @@ internal sealed class MemcachedFlags
     private readonly ValueOption<int> _port = new(
         "-p", "PORT", "The port of memcached's protocol; 0 for no port, -1 for any that is free.", "a number from -1 to 65535", TryPort);
 
-    private readonly Option<string[]> _listen = new("-l") { HelpName = "HOST", Description = "The address, or HOST:PORT, of memcached's protocol; several with commas between." };
+    private readonly Option<string[]> _listen = new("-l") { HelpName = "HOST", Description = "The address, or HOST:PORT, of memcached's protocol; several separated by commas." };
     private readonly Option<string?> _socket = new("-s") { HelpName = "PATH", Description = "Speak memcached's protocol on this Unix socket, and on no port." };
     private readonly ValueOption<int> _memory = new(
         "-m", "MIB", "The capacity in MiB.", "a number from 1 to 1048576",
@@ -44,7 +44,7 @@ internal sealed class MemcachedFlags
     private readonly Flag _cores = new("-r", "Raise the limit of core files to the allowed maximum.");
     private readonly Option<string[]> _extended = new("-o") { HelpName = "NAME=VALUE", Description = "idle_timeout=SECONDS, read_buf_mem_limit=MIB, watcher_logbuf_size=KIB, ssl_chain_cert, ssl_key, ssl_ca_cert and ssl_verify_mode have a meaning; others are accepted." };
     private readonly ValueOption<int> _udp = new("-U", "PORT", "Accepted; UDP is not offered.", "a number from 0 to 65535", TryPort);
-    private readonly Option<string?> _user = new("-u") { HelpName = "USER", Description = "Accepted; start the server as the user that it should be." };
+    private readonly Option<string?> _user = new("-u") { HelpName = "USER", Description = "Accepted; start the server as the user that it should run as." };
     private readonly ValueOption<double> _factor = new(
         "-f", "FACTOR", "Accepted; there are no slab classes.", "a number above 1",
         static (string text, out double factor) => double.TryParse(text, CultureInfo.InvariantCulture, out factor) && factor > 1);

@@ -8,7 +8,7 @@ namespace Cairn.Cli.Serving;
 /// </summary>
 internal static class ServeSettings
 {
-    private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, several of them with commas between, or off";
+    private const string AddressForm = "HOST:PORT, PORT, [IPV6]:PORT, unix:PATH, several of them separated by commas, or off";
     private const string SwitchForm = "on or off";
     private const long LeastValueBytes = 1 << 10; // memcached's minimum.
 
@@ -25,7 +25,7 @@ internal static class ServeSettings
                 Size((options, bytes) => options with { MaxCapacityBytes = bytes })),
             new("no-eviction", null, "Refuse writes when the store is full, and evict nothing. Other processes that have the store open still evict.", SwitchForm,
                 Switch((options, isOn) => options with { EvictsEntries = !isOn }), "-M", "--disable-evictions"),
-            new("pin", "PREFIXES", "Keep the entries whose keys begin with one of these prefixes: they are not evicted. Entries that were stored before are not found.", "prefixes with commas between",
+            new("pin", "PREFIXES", "Keep the entries whose keys begin with one of these prefixes: they are not evicted. Entries that were stored before are not found.", "prefixes separated by commas",
                 Text((options, prefixes) => options with { PinnedPrefixes = prefixes.Split(',') })),
             new("pin-limit", "SIZE", "Bytes that pinned entries can take, at most half of the store. A write beyond that is an error. Default: a quarter of the store.", ByteSize.Form,
                 Size((options, bytes) => options with { PinnedBytes = bytes })),
@@ -44,7 +44,7 @@ internal static class ServeSettings
             new("unix-mode", "OCTAL", "Permissions of Unix sockets. Default 600: only the owner can connect.", "permissions in the form of chmod, such as 660", UnixMode, "-a", "--unix-mask"),
             new("http", "ADDRESS", "Addresses of the dashboard, metrics and health over HTTP. Default 127.0.0.1:8080, or off if that address is in use.", AddressForm,
                 Address((options, address) => options with { Http = address, IsHttpOptional = false })),
-            new("http-names", "NAMES", "Host names of the dashboard, for example behind a proxy, in addition to addresses and localhost.", "names with commas between",
+            new("http-names", "NAMES", "Host names of the dashboard, for example behind a proxy, in addition to addresses and localhost.", "names separated by commas",
                 Text((options, names) => options with { HttpNames = names })),
             new("insecure", null, "Allow an address that other machines can reach, without users or without TLS.", SwitchForm,
                 Switch((options, isOn) => options with { AllowsInsecure = isOn })),
@@ -91,7 +91,7 @@ internal static class ServeSettings
                 Time((options, time) => options with { StopTimeout = time }))),
         .. In(
             "Threads",
-            new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 1 to 1024; without it there is one per core",
+            new("threads", "N", "Threads that serve connections. Default: one per core.", "a number from 1 to 1024",
                 Number(1, 1024, (options, count) => options with { Workers = (int)count }), "-t"),
             new("io", "KIND", "The kernel interface: auto, uring, epoll or sockets. Default auto.", "auto, uring, epoll or sockets", Io)),
         .. In(

@@ -20,8 +20,11 @@ namespace Cairn.Caching;
 /// <remarks>
 /// <para>
 /// Safe from any thread. One factory runs for a key at a time, among all processes that share a second level with leases. The value of a
-/// factory is not kept if its key or one of its tags changed since the factory began. Once a change is acknowledged, no process that shares a
-/// store file serves an older value.
+/// factory is not kept if its key or one of its tags changed since the factory began.
+/// </para>
+/// <para>
+/// A change is acknowledged when its task ends. From then on, no process that shares a store file serves an older value. Over another second
+/// level, another machine serves it until it receives the message about the change (<see cref="ICacheInvalidation"/>), or until its copy expires.
 /// </para>
 /// <para>
 /// A failure of the second level never reaches a caller. It is counted and logged, and changes are sent again when the level works again.
@@ -254,7 +257,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// <param name="options">The caching options; null for the defaults.</param>
     /// <param name="tags">The tags by which the value can be removed; null for none.</param>
     /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when every process that shares the second level reads this value or a newer one.</returns>
+    /// <returns>A task that ends when the change is acknowledged, as the remarks of the class describe.</returns>
     /// <remarks>A factory that is running for the key does not replace this value.</remarks>
     public ValueTask SetAsync<T>(
         string key, T value, CairnEntryOptions? options, IEnumerable<string>? tags = null, CancellationToken cancellationToken = default) =>
@@ -262,7 +265,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
 
     /// <inheritdoc/>
     /// <remarks>
-    /// The value of a running factory of the key is not kept. The task ends when no process that shares the second level serves the value.
+    /// The value of a running factory of the key is not kept. The task ends when the change is acknowledged, as the remarks of the class describe.
     /// </remarks>
     public override ValueTask RemoveAsync(string key, CancellationToken cancellationToken = default) =>
         _invalidator.RemoveAsync(key, cancellationToken);
@@ -278,7 +281,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         _invalidator.RemoveByTagAsync(tags, cancellationToken);
 
     /// <inheritdoc/>
-    /// <remarks>The tag <c>*</c> means all entries. The task ends when no process that shares the second level serves values with the tag.</remarks>
+    /// <remarks>The tag <c>*</c> means all entries. The task ends when the change is acknowledged, as the remarks of the class describe.</remarks>
     public override ValueTask RemoveByTagAsync(string tag, CancellationToken cancellationToken = default) =>
         _invalidator.RemoveByTagAsync(tag, cancellationToken);
 
@@ -288,7 +291,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// </param>
     /// <param name="match">Whether an entry must carry one of the tags, or all of them.</param>
     /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
+    /// <returns>A task that ends when the change is acknowledged, as the remarks of the class describe.</returns>
     /// <exception cref="ArgumentOutOfRangeException">There are more than 32 tags, or <paramref name="match"/> is not defined.</exception>
     /// <remarks>
     /// <para>
@@ -326,7 +329,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// <summary>Removes every entry that depends on a topic, from every level and every process.</summary>
     /// <param name="topic">The topic; not empty.</param>
     /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when no process that shares the second level serves such values.</returns>
+    /// <returns>A task that ends when the change is acknowledged, as the remarks of the class describe.</returns>
     /// <remarks>
     /// For changes that an external source reports, such as a database's notification. Entries name their topics in
     /// <see cref="CairnEntryOptions.Topics"/>.
@@ -338,7 +341,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
 
     /// <summary>Removes all entries from every level and every process that shares the second level.</summary>
     /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when no value that was cached before is served.</returns>
+    /// <returns>A task that ends when the change is acknowledged, as the remarks of the class describe.</returns>
     public ValueTask ClearAsync(CancellationToken cancellationToken = default) => _invalidator.ClearAsync(cancellationToken);
 
     /// <summary>
@@ -347,7 +350,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
     /// </summary>
     /// <param name="key">The key.</param>
     /// <param name="cancellationToken">Ends the wait for the second level; the change may have been made.</param>
-    /// <returns>A task that ends when no process that shares the second level serves the value as fresh.</returns>
+    /// <returns>A task that ends when the change is acknowledged, as the remarks of the class describe.</returns>
     /// <remarks>Only this process keeps the old value. Other processes and the second level remove it.</remarks>
     public ValueTask ExpireAsync(string key, CancellationToken cancellationToken = default) => _invalidator.ExpireAsync(key, cancellationToken);
 

@@ -45,7 +45,7 @@ internal static class ExitCode
         (Store, "the store does not exist, may not be used, or could not do the operation"),
         (Damaged, "the store is damaged, or the file is not a store"),
         (File, "a file other than the store could not be read or written, or a line of an import is wrong"),
-        (Server, "the server cannot start (an address is taken, a certificate is not usable), or cannot be reached"),
+        (Server, "the server cannot start (address taken, certificate not usable), or cannot be reached"),
         (Failure, "an internal error of the tool"),
         (Interrupted, "ended by Ctrl-C"),
         (OutputClosed, "the reader of the output closed it"),

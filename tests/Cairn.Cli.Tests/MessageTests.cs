@@ -131,7 +131,7 @@ public sealed partial class MessageTests : ToolTest
     [InlineData("-I", "128m", "--max-value (-I) must be", "64 MiB")]
     [InlineData("--max-request", "1KiB", "--max-request must be 64 KiB to 1 GiB", "not 1 KiB")]
     [InlineData("--capacity", "1", "--capacity must be 1 MiB to 1 TiB", "not 1 B")]
-    [InlineData("--threads", "0", "--threads (-t) takes a number from 1 to 1024; without it there is one per core", "not '0'")]
+    [InlineData("--threads", "0", "--threads (-t) takes a number from 1 to 1024", "not '0'")]
     public void Setting_that_is_out_of_range_is_named_as_it_can_be_written(string option, string text, string first, string second)
     {
         ToolRun run = Run("serve", "--check", option, text);

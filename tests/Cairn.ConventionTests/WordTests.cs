@@ -33,6 +33,7 @@ public partial class WordTests
 
     [Theory]
     [InlineData("Nobody waits for it.", 1)]
+    [InlineData("RESP is spoken by the store's own collection; the most is 5.", 3)]
     [InlineData("Whoever opens it, and somebody else.", 2)]
     [InlineData("No operation, but for transactions, waits for ever.", 2)]
     [InlineData("    // Who reads asks first.", 1)]
@@ -52,9 +53,9 @@ public partial class WordTests
 
     [GeneratedRegex(
         """
-        \b(?i:nobody|whoever|somebody|for\ ever|but\ for|in\ vain|could\ not\ be\ had|the\ like|hears\ of|heard\ of)\b
+        \b(?i:nobody|whoever|somebody|for\ ever|but\ for|in\ vain|could\ not\ be\ had|the\ most\ is|is\ spoken|the\ like|hears\ of|heard\ of)\b
         |\b(?i:(is|are|was|were|be)\ told|(is|are|be)\ of\ use|not\ to\ be\ had)\b
-        |(?<!-)\b(?i:so\ that\ none|tells\ of|thief|thieves|seiz(e|es|ed|ing)|ledger|owed|verdict|surroundings)\b(?!-)
+        |(?<!-)\b(?i:so\ that\ none|tells\ of|store's\ own\ collection|thief|thieves|seiz(e|es|ed|ing)|ledger|owed|verdict|surroundings)\b(?!-)
         |(?<=(//|///|\*|\.)\ +)(Who|What)\ (?!.*\?)
         |(?<=<param\ name="\w+">)Of\ 
         """,

@@ -62,9 +62,9 @@ internal static class StoreReport
         writer.WriteEndArray();
         WriteLogs(writer, segments, statistics.BytesPerSegment);
         WriteAges(writer, segments);
-        var survey = store.Analyze(new AnalysisRequest { MaxTime = s_glance }, cancellationToken);
-        writer.WriteNumber("searched"u8, survey.Searched);
-        WriteLives(writer, survey);
+        var analysis = store.Analyze(new AnalysisRequest { MaxTime = s_glance }, cancellationToken);
+        writer.WriteNumber("searched"u8, analysis.Searched);
+        WriteLives(writer, analysis);
         writer.WriteStartArray("collections"u8);
         foreach (CollectionStatistics collection in statistics.Collections)
         {
@@ -87,11 +87,11 @@ internal static class StoreReport
         {
             BiggestCount = BiggestCount, Prefix = user.KeyPrefix, IsOwnCollectionOnly = user.KeyPrefix.Length > 0,
         };
-        KeySpaceAnalysis survey = store.Analyze(request, cancellationToken);
-        writer.WriteNumber("entries"u8, survey.Sizes.Entries);
-        writer.WriteNumber("valueBytes"u8, survey.Sizes.ValueBytes);
+        KeySpaceAnalysis analysis = store.Analyze(request, cancellationToken);
+        writer.WriteNumber("entries"u8, analysis.Sizes.Entries);
+        writer.WriteNumber("valueBytes"u8, analysis.Sizes.ValueBytes);
         writer.WriteStartArray("biggest"u8);
-        foreach (EntrySize entry in survey.Biggest)
+        foreach (EntrySize entry in analysis.Biggest)
         {
             writer.WriteStartObject();
             KeyBrowser.WriteKey(writer, entry.Key.Span);
@@ -102,7 +102,7 @@ internal static class StoreReport
 
         writer.WriteEndArray();
         writer.WriteStartArray("sizes"u8);
-        foreach (SizeBin bin in survey.Sizes.Bins)
+        foreach (SizeBin bin in analysis.Sizes.Bins)
         {
             writer.WriteStartObject();
             writer.WriteNumber("fromBytes"u8, bin.FromBytes);
@@ -113,7 +113,7 @@ internal static class StoreReport
         }
 
         writer.WriteEndArray();
-        WriteLives(writer, survey);
+        WriteLives(writer, analysis);
     }
 
     private static void WriteLogs(Utf8JsonWriter writer, SegmentUse[] segments, int bytesPerSegment)
@@ -160,10 +160,10 @@ internal static class StoreReport
         writer.WriteEndArray();
     }
 
-    private static void WriteLives(Utf8JsonWriter writer, KeySpaceAnalysis survey)
+    private static void WriteLives(Utf8JsonWriter writer, KeySpaceAnalysis analysis)
     {
         writer.WriteStartArray("lives"u8);
-        foreach (LifeBin bin in survey.Lives)
+        foreach (LifeBin bin in analysis.Lives)
         {
             WriteLife(writer, bin);
         }

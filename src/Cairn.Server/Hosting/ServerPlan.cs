@@ -47,7 +47,7 @@ internal sealed class ServerPlan
     /// <summary>Gets the users of RESP and their permissions.</summary>
     public RespUsers RespUsers { get; private init; } = RespUsers.NoLogin;
 
-    /// <summary>Gets whether RESP, and whether memcached's protocol, is spoken on any address.</summary>
+    /// <summary>Gets whether any address serves RESP, and whether any serves memcached's protocol.</summary>
     public (bool Resp, bool Memcached) Serves => (_resp.Count + _both.Count > 0, _memcached.Count + _both.Count > 0);
 
     /// <summary>Gets the addresses for HTTP.</summary>

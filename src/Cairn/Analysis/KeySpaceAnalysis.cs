@@ -11,7 +11,7 @@ namespace Cairn.Analysis;
 /// <returns>The part of the index that was visited, 0 to 1.</returns>
 internal delegate double EntryWalk(EntryVisitor visitor, Func<long, bool>? isEnough, CancellationToken cancellationToken);
 
-/// <summary>The options of a survey.</summary>
+/// <summary>The options of a key space analysis.</summary>
 internal sealed record AnalysisRequest
 {
     /// <summary>The number of the longest entries in the result.</summary>
@@ -20,10 +20,10 @@ internal sealed record AnalysisRequest
     /// <summary>The prefix of the keys that count. Empty for all keys.</summary>
     public byte[] Prefix { get; init; } = [];
 
-    /// <summary>True to count only the store's own collection.</summary>
+    /// <summary>True to count only the default collection.</summary>
     public bool IsOwnCollectionOnly { get; init; }
 
-    /// <summary>The maximum time. The survey of a large store ends after it, with the result for the part of the index that was read.</summary>
+    /// <summary>The maximum time. The analysis of a large store ends after it, with the result for the part of the index that was read.</summary>
     public TimeSpan MaxTime { get; init; } = Timeout.InfiniteTimeSpan;
 }
 
@@ -55,8 +55,8 @@ internal sealed record KeySpaceAnalysis(IReadOnlyList<EntrySize> Biggest, SizeHi
     /// <param name="walk">Visits the entries of the store.</param>
     /// <param name="names">The names of the store's collections by their numbers.</param>
     /// <param name="clock">The source of time.</param>
-    /// <param name="request">The options of the survey.</param>
-    /// <param name="cancellationToken">Ends the survey.</param>
+    /// <param name="request">The options of the analysis.</param>
+    /// <param name="cancellationToken">Ends the analysis.</param>
     public static KeySpaceAnalysis Take(
         EntryWalk walk, IReadOnlyList<string> names, TimeProvider clock, AnalysisRequest request, CancellationToken cancellationToken)
     {

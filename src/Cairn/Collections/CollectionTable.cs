@@ -41,7 +41,7 @@ internal static unsafe class CollectionTable
 
     public static IReadOnlyList<string> Names(StoreMemory memory) => [.. NamesByNumber(memory).Skip(1)];
 
-    /// <summary>Returns the names by collection number. The first is the name of the store's own collection, which is empty.</summary>
+    /// <summary>Returns the names by collection number. The first is the name of the default collection, which is empty.</summary>
     public static IReadOnlyList<string> NamesByNumber(StoreMemory memory) =>
         [string.Empty, .. Enumerable.Range(1, Count(memory)).Select(number => NameOf(memory, (uint)number))];
 

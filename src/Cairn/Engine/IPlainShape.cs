@@ -24,7 +24,7 @@ internal unsafe interface IPlainShape
     int LogAfter(SegmentHeader* old);
 }
 
-/// <summary>The shape of entries of the store's own collection: no optional fields.</summary>
+/// <summary>The shape of entries of the default collection: no optional fields.</summary>
 internal readonly unsafe struct StoreShape : IPlainShape
 {
     public uint Collection => 0;

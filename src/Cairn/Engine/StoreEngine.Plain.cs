@@ -6,7 +6,7 @@ using Cairn.Steps;
 
 namespace Cairn.Engine;
 
-// The fast paths: reading and replacing most entries. These are values without flags or expiration, in the store's own collection or
+// The fast paths: reading and replacing most entries. These are values without flags or expiration, in the default collection or
 // in a collection whose entries have the same shape (IPlainShape). The protocols are those of the slow paths (StoreEngine.Read,
 // StoreEngine.Write), with everything in registers. An operation mostly waits for two cache misses: the bucket and the entry. The
 // processor can begin the next operation during the wait if it can see that far ahead, about four hundred instructions. Every unusual

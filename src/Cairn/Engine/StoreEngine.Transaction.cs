@@ -494,7 +494,7 @@ internal sealed unsafe partial class StoreEngine
             if (LogRecord.SizeOf(bytes) > LogRecord.MaxBytes)
             {
                 throw StoreLog.Refusal(new StoreException(
-                    $"A transaction of {ByteText.Of(bytes)} is too long for the log: the most is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
+                    $"A transaction of {ByteText.Of(bytes)} is too long for the log: the maximum is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
             }
 
             var body = new byte[bytes];

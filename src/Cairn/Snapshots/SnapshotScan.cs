@@ -66,7 +66,7 @@ internal sealed unsafe class SnapshotScan
 
     /// <summary>Writes the definitions of the chosen collections, and their entries.</summary>
     /// <param name="writer">The writer of the file.</param>
-    /// <param name="withStoreItself">True to copy the store's own collection too, which has no definition.</param>
+    /// <param name="withStoreItself">True to copy the default collection too, which has no definition.</param>
     /// <param name="progress">Receives the progress from time to time.</param>
     /// <param name="cancellationToken">Ends the copy.</param>
     public void Write(

@@ -91,7 +91,7 @@ internal unsafe struct PartitionBlock
     /// <summary>Before this moment, no sealed segment that can be evicted has expired completely. 0 if it is not known.</summary>
     [FieldOffset(368)] public long MinWholeDeadline;
 
-    /// <summary>The number of entries of the store's own collection whose only expiration is sliding.</summary>
+    /// <summary>The number of entries of the default collection whose only expiration is sliding.</summary>
     [FieldOffset(376)] public long OwnSliding;
 
     // Statistics, written under the lock. Exception: the cleanup of an owner adds to DepartedHits and DepartedMisses atomically.
@@ -123,7 +123,7 @@ internal unsafe struct PartitionBlock
         (ulong*)((byte*)partition + WatermarksOffset) + (2 * collection);
 
     /// <summary>
-    /// Returns the two counters of a collection within this partition: entries and live bytes. The store's own collection needs other counters, because its
+    /// Returns the two counters of a collection within this partition: entries and live bytes. The default collection needs other counters, because its
     /// entries and bytes are the rest of the partition's. Its pair is the number of entries that expire at a fixed moment, and the sum of those moments,
     /// which wraps around.
     /// </summary>

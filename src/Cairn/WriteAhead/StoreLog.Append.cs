@@ -39,7 +39,7 @@ internal sealed unsafe partial class StoreLog
         long bytes = LogRecord.SizeOf(body.Length);
         if (bytes > LogRecord.MaxBytes)
         {
-            throw Refusal(new StoreException($"A write of {ByteText.Of(body.Length)} is too long for the log: the most is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
+            throw Refusal(new StoreException($"A write of {ByteText.Of(body.Length)} is too long for the log: the maximum is {ByteText.Of(LogRecord.MaxBytes)}. Divide it."));
         }
 
         uint bodySum = LogRecord.SumOf(body);

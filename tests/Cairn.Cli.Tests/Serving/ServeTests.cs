@@ -254,7 +254,7 @@ public sealed partial class ServeTests : ToolTest
     [InlineData("""{"memcache": "off"}""", "there is no setting \"memcache\". Known are store, ephemeral")]
     [InlineData("""{"threads": "1", "threads": 2}""", "\"threads\" is there twice")]
     [InlineData("""{"threads": [1]}""", "\"threads\" must be a text, a number, true or false")]
-    [InlineData("""{"threads": -1}""", "takes a number from 1 to 1024; without it there is one per core, not '-1'")]
+    [InlineData("""{"threads": -1}""", "takes a number from 1 to 1024, not '-1'")]
     [InlineData("""["threads"]""", "it must be one JSON object")]
     [InlineData("{\n\"threads\": oops}", "it is not JSON: line 2")]
     public void Mistake_in_the_file_is_an_error_that_names_it(string json, string message)

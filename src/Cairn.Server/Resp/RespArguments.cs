@@ -25,6 +25,9 @@ internal readonly ref struct RespArguments
         get => _reader.GetArgument(_input, _request, index);
     }
 
+    /// <summary>Returns some of the arguments, such as those of a command that a script executes.</summary>
+    public RespArguments Slice(int start, int count) => new(_reader, _input, new RespRequest(_request.FirstArgument + start, count));
+
     /// <summary>Returns whether an argument is this word, in upper or lower case.</summary>
     /// <param name="index">The argument's index.</param>
     /// <param name="word">The word in lower case: letters, and bytes that have no case.</param>

@@ -111,6 +111,11 @@ internal sealed partial class RespSession
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool Pause(int element, long bytes, ref RespWriter writer)
     {
+        if (_isExecutingScript)
+        {
+            return false;
+        }
+
         if (_isExecutingQueue)
         {
             _queueWork += _elements;

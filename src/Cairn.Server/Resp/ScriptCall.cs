@@ -23,6 +23,21 @@ internal readonly ref struct ScriptCall
     /// <summary>Returns KEYS[<paramref name="number"/>]. Numbers begin at 1, as in Lua.</summary>
     public ReadOnlySpan<byte> Key(int number) => _arguments[FirstKey + number - 1];
 
+    /// <summary>Returns whether a key is among KEYS.</summary>
+    public bool HasKey(ReadOnlySpan<byte> key)
+    {
+        int number = KeyCount;
+        while (number > 0 && !Key(number).SequenceEqual(key))
+        {
+            number--;
+        }
+
+        return number > 0;
+    }
+
+    /// <summary>Returns the <paramref name="count"/> arguments from ARGV[<paramref name="number"/>], which are a command.</summary>
+    public RespArguments Command(int number, int count) => _arguments.Slice(FirstKey + KeyCount + number - 1, count);
+
     /// <summary>Returns ARGV[<paramref name="number"/>].</summary>
     public ReadOnlySpan<byte> Argument(int number) => _arguments[FirstKey + KeyCount + number - 1];
 }

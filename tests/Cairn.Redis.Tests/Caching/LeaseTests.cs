@@ -58,6 +58,36 @@ public sealed class LeaseTests
         Assert.False(await leases.TryRenewAsync("key", "you", s_long, default));
     }
 
+    [Fact]
+    public async Task Each_step_of_a_lease_on_Cairns_server_is_one_request()
+    {
+        await using SharedServer server = await SharedServer.StartAsync(ServerKind.Cairn);
+        await using var cache = new CairnRedisCache(server.Options());
+        ICacheLeases leases = cache;
+        await cache.SetAsync("page", s_value, new()); // The connection exists, and the way in which the server reports changes is known.
+        await UseLeaseAsync(); // The server knows the scripts.
+        long before = await RequestsAsync();
+
+        await UseLeaseAsync();
+
+        Assert.Equal(4, await RequestsAsync() - before - 1);
+
+        async Task UseLeaseAsync()
+        {
+            Assert.Equal(CacheLeaseStatus.Acquired, await leases.TryAcquireAsync("key", "me", s_long, false, default));
+            Assert.True(await leases.TryRenewAsync("key", "me", s_long, default));
+            Assert.Equal(CacheLeaseStatus.Acquired, await leases.TrySetAsync("key", "me", s_value, new(), default));
+            await leases.ReleaseAsync("key", "me", default);
+        }
+
+        async Task<long> RequestsAsync()
+        {
+            string info = (await cache.Client!.ExecuteAsync(["INFO", "stats"])).Text!;
+            string line = info.Split('\n').Single(line => line.StartsWith("total_commands_processed:", StringComparison.Ordinal));
+            return long.Parse(line[(line.IndexOf(':', StringComparison.Ordinal) + 1)..], System.Globalization.CultureInfo.InvariantCulture);
+        }
+    }
+
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.RedisPublishing)]

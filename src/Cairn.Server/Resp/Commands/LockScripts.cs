@@ -22,6 +22,10 @@ internal enum HeldAction
 // ARGV[2] a time. The partitions of all keys are held, so nothing changes between the comparison and the action.
 internal static class LockScripts
 {
+    // Other clients of the worker wait while a script is executed. A lease needs three keys and four commands of at most eight words.
+    private const int MostCommands = 8;
+    private const int MostWords = 64;
+
     /// <summary>Creates the handler of a script that compares one key with the caller's token.</summary>
     /// <param name="held">What it does if they are equal. Its reply is 1, or the time to live.</param>
     /// <param name="missing">Its reply if the key does not exist.</param>
@@ -37,7 +41,7 @@ internal static class LockScripts
 
             if (info.Version == 0 && mayAcquire)
             {
-                SetFirst(session, call, 1, ref writer);
+                Set(session, call, 1, 1, ref writer);
             }
             else if (info.Version == 0 || !value.SequenceEqual(call.Argument(1)))
             {
@@ -68,7 +72,7 @@ internal static class LockScripts
             }
         }
 
-        SetFirst(session, call, call.KeyCount, ref writer);
+        Set(session, call, 1, call.KeyCount, ref writer);
     }
 
     /// <summary>Sets all keys again if all have the token. Returns their number, or 0.</summary>
@@ -88,7 +92,7 @@ internal static class LockScripts
             }
         }
 
-        SetFirst(session, call, call.KeyCount, ref writer);
+        Set(session, call, 1, call.KeyCount, ref writer);
     }
 
     /// <summary>Deletes the keys that have the token. Returns their number.</summary>
@@ -110,6 +114,58 @@ internal static class LockScripts
         }
 
         writer.WriteInteger(released);
+    }
+
+    /// <summary>Acquires a lease of Cairn.Redis: sets KEYS[2] unless it exists. Returns 1, or 0 if it exists, or 2 if KEYS[1] exists and ARGV[3] is 1.</summary>
+    public static void AcquireLease(RespSession session, scoped in ScriptCall call, ref RespWriter writer)
+    {
+        if (call.Argument(3).SequenceEqual("1"u8) && session.Keys.TryGetInfo(call.Key(1), out _))
+        {
+            writer.WriteInteger(2);
+        }
+        else
+        {
+            Set(session, call, 2, 2, ref writer, onlyIfMissing: true);
+        }
+    }
+
+    /// <summary>
+    /// Executes commands if KEYS[1] has the token, such as those that set a value and release the lease. ARGV[2] is the number of words of the first
+    /// command, and its words follow; then the next one. Returns 1, or 0 if the key does not have the token.
+    /// </summary>
+    public static void RunIfHeld(RespSession session, scoped in ScriptCall call, ref RespWriter writer)
+    {
+        if (!TryRead(session, call.Key(1), out ReadOnlySpan<byte> value, out EntryInfo info, ref writer))
+        {
+            return;
+        }
+
+        if (info.Version == 0 || !value.SequenceEqual(call.Argument(1)))
+        {
+            writer.WriteInteger(0);
+            return;
+        }
+
+        int words = 0;
+        int commands = 0;
+        for (int at = 2; at < call.ArgumentCount; at += words + 1)
+        {
+            if (++commands > MostCommands || call.KeyCount > MostCommands || !Text.TryParse(call.Argument(at), out long count)
+                || count < 1 || count > Math.Min(MostWords, call.ArgumentCount - at))
+            {
+                writer.WriteError(Text.Bytes(
+                    $"ERR the script takes a token and at most {MostCommands} commands on {MostCommands} keys, each as the number of its words, at most {MostWords}, and the words"));
+                return;
+            }
+
+            words = (int)count;
+            if (!session.TryExecuteInScript(call.Command(at + 1, words), call, ref writer))
+            {
+                return;
+            }
+        }
+
+        writer.WriteInteger(1);
     }
 
     // Reads a lock. A missing one has the version 0. Returns false, and writes the error, if the key has no value but a hash.
@@ -181,8 +237,8 @@ internal static class LockScripts
         }
     }
 
-    // Sets the first keys to ARGV[1] for ARGV[2] milliseconds, and returns their number.
-    private static void SetFirst(RespSession session, scoped in ScriptCall call, int count, ref RespWriter writer)
+    // Sets the keys with these numbers to ARGV[1] for ARGV[2] milliseconds, and returns how many they are; 0 if the first one must be missing and exists.
+    private static void Set(RespSession session, scoped in ScriptCall call, int first, int last, ref RespWriter writer, bool onlyIfMissing = false)
     {
         if (!Text.TryParse(call.Argument(2), out long time))
         {
@@ -196,8 +252,14 @@ internal static class LockScripts
             return;
         }
 
+        if (onlyIfMissing && session.Keys.TryGetInfo(call.Key(first), out _))
+        {
+            writer.WriteInteger(0);
+            return;
+        }
+
         ResolvedExpiration expiration = session.Keys.At(moment);
-        for (int i = 1; i <= count; i++)
+        for (int i = first; i <= last; i++)
         {
             WriteStatus status = session.Keys.Write(call.Key(i), EntryType.Value, call.Argument(1), expiration);
             StringCommands.NotifyIfStored(session, call.Key(i), status, expiration);
@@ -208,6 +270,6 @@ internal static class LockScripts
             }
         }
 
-        writer.WriteInteger(count);
+        writer.WriteInteger(last - first + 1);
     }
 }

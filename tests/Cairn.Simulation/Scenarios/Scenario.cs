@@ -46,6 +46,10 @@ internal sealed record Scenario
     /// <summary>Gets whether the server is Cairn's own.</summary>
     public bool IsCairn { get; init; }
 
+    /// <summary>Gets whether Cairn's server knows the scripts of leases. Otherwise machines use transactions on connections of their own, as with other servers
+    /// without scripts.</summary>
+    public bool KnowsScripts { get; init; }
+
     /// <summary>Gets the addresses that machines know.</summary>
     public IPEndPoint[] Places => Shards == 0
         ? [new(IPAddress.Loopback, 6379)]
@@ -106,6 +110,7 @@ internal sealed record Scenario
         {
             IsCairn = true,
             IsDurable = random.Below(4) > 0,
+            KnowsScripts = SeededRandom.For(seed, "scripts").Below(2) == 0,
             Faults =
             [
                 .. scenario.Faults.Concat(Enumerable.Range(0, random.Below(3)).Select(_ => new Fault(
@@ -125,7 +130,7 @@ internal sealed record Scenario
         text.Append(
             CultureInfo.InvariantCulture,
             $"seed {Seed}: {Machines} machines, {Keys} keys, {BusyMs / 1000.0:0.0} s, a call each {CallIntervalMs} ms, {ChangePercent} % changes, factories of {2 * FactoryMs} ms at most, "
-            + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(IsCairn ? $"Cairn's server {(IsDurable ? "that keeps its file" : "without its file")}, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
+            + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(IsCairn ? $"Cairn's server {(IsDurable ? "that keeps its file" : "without its file")}{(KnowsScripts ? ", scripts" : "")}, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
         foreach (Fault fault in Faults)
         {
             text.Append(CultureInfo.InvariantCulture, $"  {fault}\n");

@@ -23,6 +23,7 @@ internal sealed class VirtualCairn : VirtualServer
 #pragma warning restore CA1001
 {
     private readonly TestDirectory _directory = new(TestDirectory.OfMemory);
+    private readonly CommandTable _commands;
     private readonly string[] _keys;
     private readonly ulong[] _versions; // Of the entries of _keys; 0 for none.
     private readonly BlockPool _pool = new(new MemoryAccount(long.MaxValue));
@@ -33,9 +34,10 @@ internal sealed class VirtualCairn : VirtualServer
     private long _lastId;
     private int _files;
 
-    public VirtualCairn(World world, string name, SeededRandom random, int keys)
+    public VirtualCairn(World world, string name, SeededRandom random, int keys, bool knowsScripts)
         : base(world, name, random)
     {
+        _commands = knowsScripts ? RespCommands.Table : new CommandTable(RespCommands.Table.All, scripts: []);
         _arena = new OutputArena(_pool);
         _keys =
         [
@@ -123,14 +125,15 @@ internal sealed class VirtualCairn : VirtualServer
         _directory.Dispose();
     }
 
-    /// <summary>Lets the rules learn of the changes that a request has made.</summary>
+    /// <summary>Lets the rules learn of the changes that a request has made, and of the published removals of keys that were missing already.</summary>
     public void FindChanges(Place? by, long sentAt)
     {
         SentAt = sentAt;
+        string published = _observer!.TakeMessages();
         for (int i = 0; i < _keys.Length; i++)
         {
             ulong version = _observer!.Keys.TryGetInfo(Encoding.ASCII.GetBytes(_keys[i]), out EntryInfo info) ? info.Version : 0;
-            if (version != _versions[i])
+            if (version != _versions[i] || (version == 0 && published.Contains($"{_keys[i]}\r\n", StringComparison.Ordinal)))
             {
                 _versions[i] = version;
                 Changed?.Invoke(_keys[i], version == 0 ? null : EntryOf(_keys[i]), by);
@@ -160,8 +163,10 @@ internal sealed class VirtualCairn : VirtualServer
             RemovesExpired = false, // The sweep has a timer of the runtime.
             TimeProvider = MachineClock.Instance,
         });
-        _server = new RespServer(_store, RespCommands.Table, MachineClock.Instance);
+        _server = new RespServer(_store, _commands, MachineClock.Instance);
         _observer = new CairnConnection(this, connection: null, ++_lastId);
+        Ask("HELLO 3\r\n");
+        Ask("PSUBSCRIBE cairn:*\r\n");
     }
 
     private void Close()
@@ -226,7 +231,7 @@ internal sealed class CairnConnection : RespPeer
     public override void Post(Action<OutputBuffer> write)
     {
         _posts.Enqueue(write);
-        if (!_hasPosts)
+        if (!_hasPosts && _connection is not null)
         {
             _hasPosts = true;
             Schedule(static connection => connection.RunPosts());
@@ -274,6 +279,19 @@ internal sealed class CairnConnection : RespPeer
         string reply = Encoding.Latin1.GetString(_output.ToArray());
         _output.Clear();
         return reply;
+    }
+
+    /// <summary>Returns what was published since the last call.</summary>
+    public string TakeMessages()
+    {
+        while (_posts.TryDequeue(out Action<OutputBuffer>? write))
+        {
+            write(_output);
+        }
+
+        string messages = Encoding.Latin1.GetString(_output.ToArray());
+        _output.Clear();
+        return messages;
     }
 
     private void BeginTurn()

@@ -389,6 +389,11 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     {
         if (!_entries.Remove(key))
         {
+            if (!Tracks && by?.Connection is { } connection)
+            {
+                Changed?.Invoke(key, null, connection.Machine); // The machine publishes that.
+            }
+
             return false;
         }
 

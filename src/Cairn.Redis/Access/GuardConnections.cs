@@ -9,7 +9,8 @@ namespace Cairn.Redis.Access;
 internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 {
     private readonly SemaphoreSlim _turn = new(1, 1);
-    private readonly Dictionary<string, ServerNode> _nodes = new(StringComparer.Ordinal);
+    // With the number of connections of the node beside which each was made.
+    private readonly Dictionary<string, (ServerNode Node, int Connections)> _nodes = new(StringComparer.Ordinal);
 
     /// <summary>Makes the changes in one transaction if the key holds the text.</summary>
     /// <returns>False if the key holds another text; nothing has changed then.</returns>
@@ -24,13 +25,19 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
         try
         {
             ServerNode of = await client.NodeForAsync(key, deadlineMs, cancellationToken).ConfigureAwait(false);
-            if (!_nodes.TryGetValue(of.Name, out ServerNode? node))
+            if (!_nodes.TryGetValue(of.Name, out (ServerNode Node, int Connections) guard))
             {
-                node = client.MakeSideNode(of, onPush: null);
-                _nodes.Add(of.Name, node);
+                guard = (client.MakeSideNode(of, onPush: null), of.Connections);
+            }
+            else if (guard.Connections != of.Connections)
+            {
+                // What broke the client's connection may have broken an idle one, too, and a request would find that only after its time-out.
+                guard.Node.Current?.Close(new RedisConnectionException("The connection is older than the one for other commands."));
+                guard.Connections = of.Connections;
             }
 
-            ServerConnection connection = await RedisClient.ConnectionOfAsync(node, deadlineMs, cancellationToken).ConfigureAwait(false);
+            _nodes[of.Name] = guard;
+            ServerConnection connection = await RedisClient.ConnectionOfAsync(guard.Node, deadlineMs, cancellationToken).ConfigureAwait(false);
             try
             {
                 RedisReply held = await AskAsync(connection, Parsers.Reply, [["WATCH", key], ["GET", key]], cancellationToken).ConfigureAwait(false);
@@ -59,7 +66,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        foreach (ServerNode node in _nodes.Values)
+        foreach ((ServerNode node, _) in _nodes.Values)
         {
             await node.DisposeAsync().ConfigureAwait(false);
         }

@@ -41,7 +41,7 @@ internal sealed class Simulation
         }
         else
         {
-            _servers = [scenario.IsCairn ? Judged(new VirtualCairn(_world, "server", SeededRandom.For(scenario.Seed, "server"), scenario.Keys, scenario.KnowsScripts)) : NewServer("server")];
+            _servers = [scenario.IsCairn ? Judged(new VirtualCairn(_world, "server", SeededRandom.For(scenario.Seed, "server"), scenario.Keys, scenario.Tracks, scenario.KnowsScripts)) : NewServer("server")];
             _network.Add(scenario.Places[0], _servers[0]);
         }
 

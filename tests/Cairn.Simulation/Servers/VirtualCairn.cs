@@ -24,6 +24,7 @@ internal sealed class VirtualCairn : VirtualServer
 {
     private readonly TestDirectory _directory = new(TestDirectory.OfMemory);
     private readonly CommandTable _commands;
+    private readonly bool _tracks;
     private readonly string[] _keys;
     private readonly ulong[] _versions; // Of the entries of _keys; 0 for none.
     private readonly BlockPool _pool = new(new MemoryAccount(long.MaxValue));
@@ -34,9 +35,10 @@ internal sealed class VirtualCairn : VirtualServer
     private long _lastId;
     private int _files;
 
-    public VirtualCairn(World world, string name, SeededRandom random, int keys, bool knowsScripts)
+    public VirtualCairn(World world, string name, SeededRandom random, int keys, bool tracks, bool knowsScripts)
         : base(world, name, random)
     {
+        _tracks = tracks;
         _commands = knowsScripts ? RespCommands.Table : new CommandTable(RespCommands.Table.All, scripts: []);
         _arena = new OutputArena(_pool);
         _keys =
@@ -125,15 +127,15 @@ internal sealed class VirtualCairn : VirtualServer
         _directory.Dispose();
     }
 
-    /// <summary>Lets the rules learn of the changes that a request has made, and of the published removals of keys that were missing already.</summary>
+    /// <summary>Lets the rules learn of the changes that a request has made, and of the removals of missing keys that machines are told of.</summary>
     public void FindChanges(Place? by, long sentAt)
     {
         SentAt = sentAt;
-        string published = _observer!.TakeMessages();
+        string messages = _observer!.TakeMessages();
         for (int i = 0; i < _keys.Length; i++)
         {
-            ulong version = _observer!.Keys.TryGetInfo(Encoding.ASCII.GetBytes(_keys[i]), out EntryInfo info) ? info.Version : 0;
-            if (version != _versions[i] || (version == 0 && published.Contains($"{_keys[i]}\r\n", StringComparison.Ordinal)))
+            ulong version = _observer.Keys.TryGetInfo(Encoding.ASCII.GetBytes(_keys[i]), out EntryInfo info) ? info.Version : 0;
+            if (version != _versions[i] || (version == 0 && messages.Contains($"{_keys[i]}\r\n", StringComparison.Ordinal)))
             {
                 _versions[i] = version;
                 Changed?.Invoke(_keys[i], version == 0 ? null : EntryOf(_keys[i]), by);
@@ -166,7 +168,7 @@ internal sealed class VirtualCairn : VirtualServer
         _server = new RespServer(_store, _commands, MachineClock.Instance);
         _observer = new CairnConnection(this, connection: null, ++_lastId);
         Ask("HELLO 3\r\n");
-        Ask("PSUBSCRIBE cairn:*\r\n");
+        Ask(_tracks ? "CLIENT TRACKING ON BCAST\r\n" : "PSUBSCRIBE cairn:*\r\n");
     }
 
     private void Close()
@@ -281,7 +283,7 @@ internal sealed class CairnConnection : RespPeer
         return reply;
     }
 
-    /// <summary>Returns what was published since the last call.</summary>
+    /// <summary>Returns the messages since the last call.</summary>
     public string TakeMessages()
     {
         while (_posts.TryDequeue(out Action<OutputBuffer>? write))

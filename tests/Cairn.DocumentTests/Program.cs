@@ -12,6 +12,7 @@ internal static class Program
             "shop" => TutorialPrograms.ShopAsync(args[1..]),
             "review" => TutorialPrograms.ReviewAsync(args[1..]),
             "titles" => TutorialPrograms.TitlesAsync(),
+            "hybrid-shop" => Samples.HybridTutorial.Shop.RunAsync(args[1..]),
             _ => throw new ArgumentException($"No program {args[0]}.", nameof(args)),
         });
         return 0;

@@ -7,7 +7,7 @@ namespace Cairn.Benchmarks.Reporting;
 internal static class ScaleChart
 {
     private const int Left = 70;
-    private const int Right = 500;
+    private const int Right = 485;
     private const int PanelHeight = 150;
     private const double MostMachines = 1_000;
 
@@ -44,7 +44,7 @@ internal static class ScaleChart
 
     private static IEnumerable<string> MachinesTable(JsonElement rows)
     {
-        yield return "| how | calls that change | machines | changes/s | messages/change | bytes/change | commands/s | server busy | hits in memory | stale reads | p50, p99, longest, ms | factory runs/change |";
+        yield return "| how | calls that change | machines | changes / s | messages / change | bytes / change | commands / s | server busy | hits in memory | stale reads | p50, p99, longest, ms | factory runs / change |";
         yield return "|---|---|---|---|---|---|---|---|---|---|---|---|";
         foreach (JsonElement row in rows.EnumerateArray().Where(row => Of(row, "shards") == 0 && !HasRecovery(row)))
         {
@@ -57,7 +57,7 @@ internal static class ScaleChart
 
     private static IEnumerable<string> ClusterTable(JsonElement rows)
     {
-        yield return "| how | shards | messages/change | bytes/change | commands/s, all shards | the busiest shard |";
+        yield return "| how | shards | messages / change | bytes / change | commands / s, all shards | the busiest shard |";
         yield return "|---|---|---|---|---|---|";
         foreach (JsonElement row in rows.EnumerateArray().Where(row => Of(row, "shards") > 0))
         {

@@ -25,7 +25,8 @@ public sealed class CacheFactoryContext<T>
     /// <summary>
     /// The options of the entry. Initially those of the caller, completed by the defaults. A factory can replace them:
     /// <c>context.Options = context.Options with { Expiration = ... }</c>. Time-outs and flags that already apply to the running call do not
-    /// change.
+    /// change. If the factory throws, its <see cref="CairnEntryOptions.FailSafe"/> decides whether the callers get an expired value:
+    /// with <see cref="TimeSpan.Zero"/> they get the exception.
     /// </summary>
     public CairnEntryOptions Options { get; set; }
 
@@ -48,7 +49,7 @@ public sealed class CacheFactoryContext<T>
     /// <exception cref="ArgumentException">The tag is empty or <c>*</c>.</exception>
     public void AddTag(string tag)
     {
-        Tagging.TagNames.Check(tag);
+        Tagging.TagNames.Check(tag, nameof(tag));
         (_tags ??= []).Add(tag);
     }
 

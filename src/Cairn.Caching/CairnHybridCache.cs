@@ -32,7 +32,7 @@ namespace Cairn.Caching;
 /// </para>
 /// <para>
 /// A key is not cached if it is null, empty, longer than <see cref="CairnHybridCacheOptions.MaximumKeyLength"/>, or contains lone surrogates or
-/// control characters. The factory then runs each time, and the call is counted.
+/// characters below U+0020. The factory then runs each time, and the call is counted.
 /// </para>
 /// </remarks>
 public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposable

@@ -24,7 +24,7 @@ internal sealed record ResponsePolicy
         ArgumentOutOfRangeException.ThrowIfGreaterThan(options.MaxBodyBytes, CairnHybridOutputOptions.LargestBodyBytes, nameof(options.MaxBodyBytes));
         foreach (string tag in options.Tags)
         {
-            TagNames.Check(tag);
+            TagNames.Check(tag, nameof(CairnHybridOutputOptions.Tags));
         }
 
         Tags = options.Tags.Count == 0 ? null : [.. options.Tags];

@@ -307,7 +307,7 @@ internal sealed class FlightRunner
                 while (result.Status == LevelStatus.Hit && (replaces || flight.Stale is not null || flight.ReplacesUseless));
             }
 
-            await MakeAsync(flight, request, mark, lease).ConfigureAwait(false);
+            await MakeAsync(flight, request, mark, lease, isRefresh).ConfigureAwait(false);
         }
 #pragma warning disable CA1031 // All exceptions of a factory go to its waiting callers.
         catch (Exception fault)
@@ -335,7 +335,7 @@ internal sealed class FlightRunner
         : TimeSpan.FromMilliseconds(Math.Max(0, policy.LeaseWait.TotalMilliseconds - (_parts.Clock.NowMs() - startedAtMs)));
 
     private async ValueTask MakeAsync<TFactory, TState, T>(
-        ValueFlight<T> flight, CreateRequest<TFactory, TState, T> request, ChangeMark mark, ILevelLease? lease)
+        ValueFlight<T> flight, CreateRequest<TFactory, TState, T> request, ChangeMark mark, ILevelLease? lease, bool isRefresh)
         where TFactory : struct, ICacheFactory<TState, T>
     {
         IReadOnlyList<string>? topics = request.Policy.Options.Topics;
@@ -356,7 +356,18 @@ internal sealed class FlightRunner
         }
 
         flight.Deadline?.Pause();
-        T value = await _factories.CallAsync(flight, request, context).ConfigureAwait(false);
+        T value;
+        try
+        {
+            value = await _factories.CallAsync(flight, request, context).ConfigureAwait(false);
+        }
+        catch (Exception fault) when (context is not null && !ReferenceEquals(context.Options, request.Policy.Options))
+        {
+            // The factory has changed the options, which also decide whether an expired value is served.
+            _failSafe.Fail(flight, request.Policy.With(context.Options), fault, isRefresh);
+            return;
+        }
+
         flight.Deadline?.Resume();
         bool isKept = true;
         if (context is not null)

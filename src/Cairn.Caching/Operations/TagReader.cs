@@ -114,7 +114,7 @@ internal sealed class TagReader(CacheParts parts)
         var named = new List<Tag>();
         foreach (string tag in tags ?? [])
         {
-            TagNames.Check(tag);
+            TagNames.Check(tag, nameof(tags));
             AddOnce(named, tag);
         }
 

@@ -10,13 +10,15 @@ internal static class TagNames
     private const char TopicMark = '\uFDD0';
 
     /// <summary>Throws if the name cannot be used to tag an entry.</summary>
+    /// <param name="tag">The name.</param>
+    /// <param name="parameter">The parameter that the exception names.</param>
     /// <exception cref="ArgumentException">The tag is empty or white space, or the one that means all entries.</exception>
-    public static void Check(string tag)
+    public static void Check(string tag, string parameter)
     {
-        ArgumentException.ThrowIfNullOrWhiteSpace(tag);
+        ArgumentException.ThrowIfNullOrWhiteSpace(tag, parameter);
         if (tag == Everything)
         {
-            throw new ArgumentException("The tag '*' means everything: entries have it anyway.", nameof(tag));
+            throw new ArgumentException("The tag '*' means everything: entries have it anyway.", parameter);
         }
     }
 

@@ -32,6 +32,28 @@ public sealed class AdaptiveTests
 
     [Theory]
     [MemberData(nameof(Sound))]
+    public async Task Factory_that_fails_decides_whether_an_expired_value_is_served(string level)
+    {
+        await using var caches = new CachesUnderTest(level);
+        CairnHybridCache cache = caches.Add();
+        var safe = new CairnEntryOptions { Expiration = Minute, FailSafe = 10 * Minute, FailSafeThrottle = TimeSpan.Zero };
+        ValueTask<string> FailAsync(TimeSpan failSafe, CairnEntryOptions options) => cache.GetOrCreateAsync<string>(
+            "key",
+            (context, _) =>
+            {
+                context.Options = context.Options with { FailSafe = failSafe };
+                throw new FormatException("no longer there");
+            },
+            options);
+        await cache.SetAsync("key", "old", safe);
+        caches.Clock.Advance(Minute);
+
+        await Assert.ThrowsAsync<FormatException>(async () => await FailAsync(TimeSpan.Zero, safe));
+        Assert.Equal("old", await FailAsync(Minute, safe with { FailSafe = TimeSpan.Zero }));
+    }
+
+    [Theory]
+    [MemberData(nameof(Sound))]
     public async Task Factory_names_tags_that_remove_its_value(string level)
     {
         await using var caches = new CachesUnderTest(level);

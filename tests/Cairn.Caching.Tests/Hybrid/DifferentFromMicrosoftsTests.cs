@@ -92,6 +92,39 @@ public sealed class DifferentFromMicrosoftsTests
             await AskAsync(nodes.Add(memory), "old");
             return await AskAsync(nodes.Add(memory), "new");
         }),
+        ["A serializer that throws for the value of a factory"] = ("throws", "made", async nodes =>
+        {
+            try
+            {
+                return (await nodes.Add(nodes.Level).GetOrCreateAsync("key", _ => new ValueTask<Unserializable>(new Unserializable { Name = "made" }))).Name;
+            }
+            catch (NotSupportedException)
+            {
+                return "throws";
+            }
+        }),
+        ["One key, two types at the same time"] = ("5 and refused", "5 and five", async nodes =>
+        {
+            HybridCache cache = nodes.Add();
+            var go = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            Task<int> number = cache.GetOrCreateAsync("key", async _ =>
+            {
+                await go.Task;
+                return 5;
+            }).AsTask();
+            string text;
+            try
+            {
+                text = await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("five"));
+            }
+            catch (InvalidOperationException)
+            {
+                text = "refused";
+            }
+
+            go.SetResult();
+            return $"{await number.WaitAsync(LongestWait)} and {text}";
+        }),
         ["A keyed cache in the second level"] = ("old", "new", async nodes =>
         {
             await AskAsync(nodes.Add(nodes.Level, "one"), "old");
@@ -151,6 +184,14 @@ public sealed class DifferentFromMicrosoftsTests
         await making.WaitAsync(LongestWait);
 
         return await AskAsync(cache, "new");
+    }
+
+    /// <summary>A type that the JSON serializer refuses.</summary>
+    private sealed class Unserializable
+    {
+        public string Name { get; set; } = "";
+
+        public Action Callback => () => { };
     }
 
     /// <summary>Caches of one implementation, each with its own container, as on several machines.</summary>

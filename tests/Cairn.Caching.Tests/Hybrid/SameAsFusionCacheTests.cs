@@ -87,6 +87,34 @@ public sealed partial class SameAsFusionCacheTests
                 return await cache.GetOrCreateAsync<string>("key", (_, _) => throw new InvalidOperationException("away"), FailSafe());
             },
             "old"),
+        ["a factory that fails can turn fail-safe off"] = (
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FusionFailSafe());
+                await cache.ExpireAsync("key");
+                return await FaultOfAsync(() => cache.GetOrSetAsync<string>(
+                    "key",
+                    (context, _) =>
+                    {
+                        context.Options.SetFailSafe(isEnabled: false);
+                        throw new IOException("away");
+                    },
+                    FusionFailSafe()).AsTask());
+            },
+            async cache =>
+            {
+                await cache.SetAsync("key", "old", FailSafe());
+                await cache.ExpireAsync("key");
+                return await FaultOfAsync(() => cache.GetOrCreateAsync<string>(
+                    "key",
+                    (context, _) =>
+                    {
+                        context.Options = context.Options with { FailSafe = TimeSpan.Zero };
+                        throw new IOException("away");
+                    },
+                    FailSafe()).AsTask());
+            },
+            nameof(IOException)),
         ["an expired value serves after the soft time-out, and the factory ends in the background"] = (
             async cache =>
             {
@@ -326,6 +354,43 @@ public sealed partial class SameAsFusionCacheTests
         Assert.True(ours.TryGet("key", out List<int>? copy));
         Assert.Equal(value, copy);
         Assert.NotSame(value, copy);
+    }
+
+    [Theory]
+    [InlineData("tag", "old")]
+    [InlineData("clear", "old")]
+    [InlineData("clear without fail-safe", "IOException")]
+    public async Task Fail_safe_serves_no_value_that_was_removed_by_tag_and_with_FusionCache_it_does(string removal, string theirOutcome)
+    {
+        using var theirs = new FusionCache(new FusionCacheOptions());
+        await using CairnHybridCache ours = CairnHybridCache.Create();
+        await theirs.SetAsync("key", "old", FusionFailSafe(), tags: ["tag"]);
+        await ours.SetAsync("key", "old", FailSafe(), tags: ["tag"]);
+        await (removal switch
+        {
+            "tag" => theirs.RemoveByTagAsync("tag"),
+            "clear" => theirs.ClearAsync(),
+            _ => theirs.ClearAsync(allowFailSafe: false),
+        });
+        await (removal == "tag" ? ours.RemoveByTagAsync("tag") : ours.ClearAsync());
+
+        Assert.Equal(theirOutcome, await FaultOfAsync(() => theirs.GetOrSetAsync<string>("key", (_, _) => throw new IOException("away"), FusionFailSafe()).AsTask()));
+        Assert.Equal("IOException", await FaultOfAsync(() => ours.GetOrCreateAsync<string>("key", (_, _) => throw new IOException("away"), FailSafe()).AsTask()));
+    }
+
+    [Fact]
+    public async Task Duration_of_zero_is_a_removal_with_FusionCache_and_an_error_here()
+    {
+        using var theirs = new FusionCache(new FusionCacheOptions());
+        await using CairnHybridCache ours = CairnHybridCache.Create();
+        await theirs.SetAsync("key", "old");
+        await ours.SetAsync("key", "old");
+
+        await theirs.SetAsync("key", "new", TimeSpan.Zero);
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(async () => await ours.SetAsync("key", "new", new CairnEntryOptions { Expiration = TimeSpan.Zero }));
+
+        Assert.False((await theirs.TryGetAsync<string>("key")).HasValue);
+        Assert.Equal("old", (await ours.GetAsync<string>("key")).Value);
     }
 
     // docs/compare/fusioncache.md says this.

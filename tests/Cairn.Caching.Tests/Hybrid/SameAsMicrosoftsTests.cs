@@ -64,6 +64,23 @@ public sealed class SameAsMicrosoftsTests
         }
     }
 
+    [Theory]
+    [InlineData(null)]
+    [InlineData("")]
+    [InlineData("*")]
+    public async Task Exception_of_a_bad_tag_names_the_parameter_in_both(string? tag)
+    {
+        await using ServiceProvider theirs = new ServiceCollection().AddHybridCache().Services.BuildServiceProvider();
+        await using ServiceProvider ours = new ServiceCollection().AddCairnHybridCache().Services.BuildServiceProvider();
+
+        foreach (ServiceProvider services in new[] { theirs, ours })
+        {
+            HybridCache cache = services.GetRequiredService<HybridCache>();
+            ArgumentException thrown = await Assert.ThrowsAnyAsync<ArgumentException>(async () => await cache.SetAsync("key", 1, tags: ["good", tag!]));
+            Assert.Equal("tags", thrown.ParamName);
+        }
+    }
+
     [Fact]
     public async Task Clock_of_the_services_counts_unless_the_options_name_one()
     {
@@ -84,7 +101,8 @@ public sealed class SameAsMicrosoftsTests
         (string Name, string? Key)[] keys =
         [
             ("null key", null), ("empty key", ""), ("key of white space", " "), ("key with a control character", "a\0b"),
-            ("key with a lone surrogate", "\ud800"), ("key that is too long", new string('k', 1025)), ("longest key", new string('k', 1024)),
+            ("key with a lone surrogate", "\ud800"), ("key that is too long", new string('k', 1025)),
+            ("key with the last control character of ASCII", "a\u001fb"), ("key with DEL", "a\u007fb"), ("key with a control character above ASCII", "a\u0085b"), ("longest key", new string('k', 1024)),
         ];
         foreach ((string name, string? key) in keys)
         {

@@ -95,8 +95,8 @@ public sealed record CairnEntryOptions
     public bool? CacheNull { get; init; }
 
     /// <summary>
-    /// The size of the value in this process in bytes, for <see cref="CairnHybridCacheOptions.LocalMaxBytes"/>. Default an estimate, which is
-    /// exact for text, arrays of simple types and values that are kept serialized.
+    /// The bytes that the entry counts in <see cref="CairnHybridCacheOptions.LocalMaxBytes"/>. Default 160, the key and an estimate of the value,
+    /// which is exact for text, arrays of simple types and values that are kept serialized.
     /// </summary>
     public long? LocalBytes { get; init; }
 

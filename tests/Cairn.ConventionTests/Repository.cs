@@ -22,6 +22,12 @@ internal static class Repository
 
     public static IEnumerable<string> Sources => Files.Where(file => file.EndsWith(".cs", StringComparison.Ordinal));
 
+    /// <summary>Gets the files that a shell runs: those without an extension that begin with <c>#!</c>.</summary>
+    public static IEnumerable<string> Scripts => Files.Where(file => Path.GetExtension(file).Length == 0 && File.ReadLines(file).FirstOrDefault("").StartsWith("#!", StringComparison.Ordinal));
+
+    /// <summary>Gets the code of the dashboard's pages.</summary>
+    public static IEnumerable<string> Pages => Files.Where(file => Path.GetExtension(file) is ".js" or ".html" && Relative(file).StartsWith("src/", StringComparison.Ordinal));
+
     public static string At(string relativePath) => Path.Combine(Root, relativePath);
 
     public static string Relative(string file) => Path.GetRelativePath(Root, file).Replace('\\', '/');

@@ -12,7 +12,7 @@ export function slow(root) {
   return asking(root, () => get('view/slow'), answer => {
     note.textContent = answer.thresholdNs === undefined
       ? 'No request is called slow: the slow log is off (--slow off).'
-      : `The latest requests that took ${answer.thresholdNs === 0 ? 'any time at all' : `${duration(answer.thresholdNs)} or longer`}; ${exact(answer.total)} since the start. (batch) stands for requests that were slow together and cannot be told apart.`;
+      : `The latest requests that took ${answer.thresholdNs === 0 ? 'any time at all' : `${duration(answer.thresholdNs)} or longer`}; ${exact(answer.total)} since the start. (batch) stands for requests that were slow together and cannot be distinguished.`;
     const newest = JSON.stringify([answer.total, answer.requests.length, answer.requests[0]?.id]);
     if (newest === shown) {
       return; // An unchanged table is not replaced, so that the user can read and select it.

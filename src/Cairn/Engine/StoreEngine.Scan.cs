@@ -19,6 +19,11 @@ internal sealed unsafe partial class StoreEngine
         int bucketNumber = (int)(number % Memory.Layout.BucketsPerPartition);
         PartitionBlock* partition = Memory.Partition(partitionNumber);
         Bucket* bucket = Memory.BucketAt(partitionNumber, bucketNumber);
+        if (Bucket.UsedSlots(bucket) == 0)
+        {
+            return;
+        }
+
         byte[] buffer = ArrayPool<byte>.Shared.Rent(256);
         try
         {

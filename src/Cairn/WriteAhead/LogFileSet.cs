@@ -77,7 +77,7 @@ internal sealed record LogFileSet(IReadOnlyList<LogFileInfo> Files, LogFileInfo?
         ReportMissing(Math.Max(next, LogPath.FirstSequence), highest + 1, onDamage);
     }
 
-    /// <summary>Returns the names of all files that exist now, for a message. It does not read the files.</summary>
+    /// <summary>Returns the names of all files that exist now, those of the log in ascending order at the end. It does not read the files.</summary>
     public static IReadOnlyList<string> Names(StorePlatform platform, string storePath)
     {
         string directory = Path.GetDirectoryName(storePath)!;

@@ -141,7 +141,8 @@ internal sealed partial class StoreLog
         lock (_queueGate)
         {
             bool isIdle = false;
-            while (_queue.Count == 0 && TimeUntilDue() > TimeSpan.Zero)
+            TimeSpan left; // Read once: the next value can be negative, which is no time to wait.
+            while (_queue.Count == 0 && (left = TimeUntilDue()) > TimeSpan.Zero)
             {
                 if (_isClosed || (isIdle && _isDue == 0))
                 {
@@ -151,7 +152,7 @@ internal sealed partial class StoreLog
                     return false;
                 }
 
-                isIdle = !Monitor.Wait(_queueGate, TimeUntilDue());
+                isIdle = !Monitor.Wait(_queueGate, left);
             }
 
             // Records that are due also become durable if an asynchronous caller is served. Full fence; pairs with the one in CommitSoon.

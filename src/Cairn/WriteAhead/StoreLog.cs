@@ -117,16 +117,19 @@ internal sealed unsafe partial class StoreLog
         bytes = [];
         salt = 0;
         LogBlock* block = Block;
-        for (long sequence = Math.Max(block->File0.Sequence, block->File1.Sequence); sequence >= LogPath.FirstSequence; sequence--)
+
+        // The files that exist, from the newest: the numbers in the block can be damaged, or half written.
+        string directory = Path.GetDirectoryName(_memory.File.Path)!;
+        foreach (string name in LogFileSet.Names(_platform, _memory.File.Path).Where(name => LogPath.TryParse(_memory.File.Path, name, out _)).Reverse())
         {
             StoreFile file;
             try
             {
-                file = _platform.OpenReadOnly(LogPath.LogFile(_memory.File.Path, sequence));
+                file = _platform.OpenReadOnly(Path.Combine(directory, name));
             }
             catch (FileNotFoundException)
             {
-                continue; // The state of the other file can be half written, or that file does not exist yet.
+                continue; // Another process has deleted it meanwhile.
             }
 
             using LogReader? reader = LogReader.TryOpen(file, ownsFile: true);

@@ -38,6 +38,24 @@ public sealed class LogDamageTests : LoggedStoreTest
         RequireEverything(whole);
     }
 
+    [Theory]
+    [InlineData(long.MaxValue)]
+    [InlineData(long.MinValue)]
+    [InlineData(0)]
+    public async Task Record_is_found_in_bounded_time_whatever_the_map_says_about_the_files(long sequence)
+    {
+        using CairnStore store = CairnStore.Open(Options);
+        store.Collection("books", Logged).Set("key", [1]);
+        StoreLog log = store.Engine.WriteAhead;
+        Damage(log, sequence);
+
+        bool isFound = await Task.Run(() => log.TryRead(LogPath.FirstPosition, out _, out _)).WaitAsync(TimeSpan.FromMinutes(1));
+
+        Assert.True(isFound);
+
+        static unsafe void Damage(StoreLog log, long sequence) => log.Block->File0.Sequence = log.Block->File1.Sequence = sequence;
+    }
+
     [Fact]
     public void Last_record_that_was_acknowledged_is_not_a_torn_tail()
     {

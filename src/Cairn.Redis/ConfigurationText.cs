@@ -122,7 +122,7 @@ internal static class ConfigurationText
             if (settings.Keys.FirstOrDefault(name => !s_withoutEffect.Contains(name)) is { } unknown)
             {
                 throw new FormatException(
-                    $"The Redis configuration has '{unknown}=', which is no setting. A password with a comma in it cannot be written in this text: set {nameof(RedisClientOptions)}.{nameof(RedisClientOptions.Password)}.");
+                    $"The Redis configuration has '{unknown}=', which is not a setting. A password with a comma in it cannot be written in this text: set {nameof(RedisClientOptions)}.{nameof(RedisClientOptions.Password)}.");
             }
         }
     }

@@ -65,7 +65,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
     {
         if (name is MapTypes.CollectionName or MapTypes.DurableCollectionName)
         {
-            throw new ArgumentException($"The name '{name}' is taken: what the keys and values of maps are is recorded there.", nameof(name));
+            throw new ArgumentException($"The name '{name}' is reserved for the collection that records the types of maps. Choose another name.", nameof(name));
         }
 
         _store = store;

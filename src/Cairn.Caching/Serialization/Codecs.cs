@@ -215,7 +215,7 @@ internal sealed class Codecs
             }
         }
 
-        throw new InvalidDataException($"What is cached is no {typeof(T)}, or is in another format.");
+        throw new InvalidDataException($"The cached value is not a {typeof(T)}, or is in another format.");
     }
 
     private static EnvelopeStatus TryDeserialize<T>(Codec<T> codec, ReadOnlyMemory<byte> payload, out T? value)

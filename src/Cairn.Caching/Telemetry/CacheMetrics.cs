@@ -38,7 +38,7 @@ internal sealed class CacheMetrics : IDisposable
         Add("cairn.cache.factory.errors", CacheCount.FactoryFault, "{run}", "Runs of factories that ended with an exception.");
         Add("cairn.cache.factory.timeouts", CacheCount.FactoryTimeout, "{request}", "Callers that stopped waiting for a factory.");
         Add("cairn.cache.refreshes", CacheCount.Refresh, "{run}", "Refreshes in the background.");
-        Add("cairn.cache.joins", CacheCount.Joined, "{request}", "Callers that were given the result of another's factory.");
+        Add("cairn.cache.joins", CacheCount.Joined, "{request}", "Callers that got the result of another caller's factory.");
         Add("cairn.cache.rejections", CacheCount.NotKept, "{value}", "Values that were not kept because their key or a tag was changed while they were made.");
         Add("cairn.cache.oversize", CacheCount.SharedTooLarge, "{value}", "Values too large for the second level.");
         Add("cairn.cache.unreadable", CacheCount.SharedUnreadable, "{entry}", "Entries of the second level that were damaged, foreign or of another type.");

@@ -429,7 +429,7 @@ internal sealed class ServerConnection : IThreadPoolWorkItem, IAsyncDisposable
             if (status == ParseStatus.Fatal)
             {
                 Answer();
-                Close(new InvalidDataException($"The server sent bytes that are no {_format.Name}."));
+                Close(new InvalidDataException($"The server sent bytes that are not {_format.Name}."));
                 return false;
             }
 

@@ -71,7 +71,7 @@ internal sealed class PooledWriter : IBufferWriter<byte>
 
         if (needed > Array.MaxLength)
         {
-            throw new ArgumentOutOfRangeException(nameof(bytes), bytes, "What is serialized is longer than an array can be.");
+            throw new ArgumentOutOfRangeException(nameof(bytes), bytes, "The serialized value is longer than an array can be.");
         }
 
         byte[] larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(needed, Math.Max(FirstBytes, _buffer.Length * 2L)), Array.MaxLength));

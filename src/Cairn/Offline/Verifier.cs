@@ -415,7 +415,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             {
                 _findings.Leftover(
                     VerifyArea.Entries, offset,
-                    "An entry that nothing names has a wrong checksum: a write that was not finished, or damage to garbage. It goes with its segment.");
+                    "An entry that no slot names has a wrong checksum: an unfinished write, or damage to garbage. It disappears when its segment is used again.");
             }
         }
 

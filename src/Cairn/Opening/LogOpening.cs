@@ -75,7 +75,7 @@ internal static unsafe class LogOpening
             ? "it starts empty."
             : "what is in its log was read again, and everything else is gone: collections without a log start empty.";
         return isOld
-            ? $"The file of the store '{storePath}' is older than its log, as a copy that was put back is, so {rest}"
+            ? $"The file of the store '{storePath}' is older than its log, perhaps because a copy was put back, so {rest}"
             : $"The machine restarted before the store '{storePath}' was closed, so what its file held cannot be trusted: {rest}";
     }
 

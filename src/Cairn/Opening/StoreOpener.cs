@@ -346,7 +346,7 @@ internal static unsafe class StoreOpener
         if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
         {
             throw new StoreException(
-                $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the most there can be. Open it once in each process, and share that.");
+                $"The store '{path}' is open {StoreLayout.MaxOwners} times already, which is the maximum. Open it once in each process, and share that opening.");
         }
 
         if (isAlone)

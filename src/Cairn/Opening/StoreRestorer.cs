@@ -120,7 +120,7 @@ internal static unsafe class StoreRestorer
         return LogFileSet.Find(
             platform,
             store ?? throw new StoreException(
-                $"The file '{path}' is of the log of a store, or its snapshot, but its name does not say of which. Give it its name back."),
+                $"The file '{path}' belongs to the log of a store, or is its snapshot, but its name does not name the store. Restore its original name."),
             onDamage);
     }
 

@@ -50,8 +50,8 @@ internal static class LinuxErrors
             IsDirectory => FileFailures.IsADirectory(path),
             NoDevice => FileFailures.NotARegularFile(path),
             ReadOnlyFileSystem => new StoreException(
-                $"The store '{path}' is on a read-only file system, and a store is written even by those who only " +
-                "get. Mount it writable, or copy the file to a place that is."),
+                $"The store '{path}' is on a read-only file system, and even a program that only reads entries writes to the " +
+                "file. Mount it writable, or copy the file to a place that is."),
             TooManyFilesInProcess or TooManyFilesOnMachine => new StoreException(
                 $"The store '{path}' could not be opened because too many files are open " +
                 $"({(error == TooManyFilesInProcess ? "in this process; raise 'ulimit -n'" : "on this machine; raise fs.file-max")}" +

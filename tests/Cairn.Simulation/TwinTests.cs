@@ -22,11 +22,22 @@ public sealed class TwinTests
     [InlineData("R6", Twins.NeverEvicts)]
     [InlineData("R6", Twins.KeepsLeases)]
     [InlineData("R7", Twins.WaitsWithoutLimit)]
+    [InlineData("R7", Twins.ForgetsElapsedTime)]
+    [InlineData("R8", Twins.BeatsWithoutPause)]
+    [InlineData("R9", Twins.KeepsNothingWhileCutOff)]
     internal void A_rule_finds_a_broken_twin(string rule, int twin) => AssertFinds(rule, twin, Scenario.Of);
 
     [Fact]
     public void Staleness_finds_a_machine_that_ignores_that_it_missed_changes() =>
         AssertFinds("R2", Twins.IgnoresMissed, seed => Scenario.Of(seed) with { Faults = s_shortCut, ChangePercent = 3, CallIntervalMs = 40, BusyMs = 9_000 });
+
+    [Fact]
+    public void Staleness_finds_a_machine_that_ignores_that_another_one_cleared_the_cache() => AssertFinds(
+        "R2", Twins.IgnoresClears, seed => Scenario.Of(seed) with { Faults = [], Clears = true, ChangePercent = 10, CallIntervalMs = 40, BusyMs = 6_000 });
+
+    [Fact]
+    public void Staleness_finds_messages_that_arrive_late_although_nothing_fails() =>
+        AssertFinds("R2", Twins.DelaysMessages, seed => Scenario.Of(seed) with { Faults = [], Tracks = true });
 
     // Values came back that other machines had replaced: two of the causes that a search by real processes found after hours.
     [Fact]
@@ -105,6 +116,11 @@ public sealed class TwinTests
     [Fact]
     public void Quiet_finds_a_machine_that_makes_its_changes_again_and_again() => AssertFinds(
         "R8", Twins.RepeatsChanges, seed => Scenario.Of(seed) with { Machines = 1, Keys = 1, Faults = [], ChangePercent = 3, CallIntervalMs = 160, BusyMs = 1_000 });
+
+    // The machine that made the changes has the values in memory. Only a machine that starts later can read the old ones.
+    [Fact]
+    public void Convergence_finds_an_old_value_that_came_back_on_the_server_although_no_machine_was_told() => AssertFinds(
+        "R2", Twins.RestoresRemoved, seed => Scenario.Of(seed) with { Machines = 1, Faults = [], Keys = 2, Clears = false, LocalMaxEntries = 1_000, ChangePercent = 20 });
 
     [Fact]
     public void Convergence_finds_a_server_that_hides_simultaneous_changes() => AssertFinds(

@@ -59,12 +59,16 @@ internal sealed class TagReader(CacheParts parts)
         return true;
     }
 
-    /// <summary>Returns whether all stamps are unchanged, without catching up.</summary>
+    /// <summary>
+    /// Returns whether this process has not invalidated the tags since, without catching up. A value that was created while the second level did not
+    /// answer has a provisional stamp, even if an earlier stamp of the tag is known.
+    /// </summary>
     public static bool AreAsLastKnown(TagStamps stamps)
     {
         for (int i = 0; i < stamps.Tags.Length; i++)
         {
-            if (!stamps.Tags[i].Allows(stamps.Stamps[i], stamps.Tags))
+            Tag tag = stamps.Tags[i];
+            if (stamps.Stamps[i] != tag.TimesForgotten && !tag.Allows(stamps.Stamps[i], stamps.Tags))
             {
                 return false;
             }

@@ -10,6 +10,9 @@ using Cairn.Simulation.Scheduling;
 
 namespace Cairn.Simulation.Machines;
 
+/// <summary>A call without a result: when it began, and for how long the machine was stalled before.</summary>
+internal sealed record OpenCall(long BeganAt, long StalledBefore, bool IsChange);
+
 #pragma warning disable CA1001 // A machine ends with its world, as if its power was cut.
 /// <summary>A machine with an application: the real hybrid cache over the real Redis client, which it reads and changes at random.</summary>
 internal sealed class Machine(World world, VirtualNetwork network, int number, Scenario scenario, Source source, RuleBook rules)
@@ -25,8 +28,8 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
 
     public CairnHybridCache? Cache { get; private set; }
 
-    /// <summary>Gets the calls without a result: when they began, and for how long the machine was stalled before.</summary>
-    public LinkedList<(long BeganAt, long StalledBefore)> OpenCalls { get; } = new();
+    /// <summary>Gets the calls without a result, the oldest first.</summary>
+    public LinkedList<OpenCall> OpenCalls { get; } = new();
 
     /// <summary>Gets or sets whether the application makes calls.</summary>
     public bool IsBusy { get; set; } = true;
@@ -111,13 +114,15 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
         int key = _workload.Below(source.Keys);
         _ = _workload.Below(100) >= scenario.ChangePercent
             ? ReadAsync(key, isLast: false)
-            : ChangeAsync(key, _workload.Below(10) switch { 0 => ChangeWay.RemoveByTag, < 5 => ChangeWay.Set, _ => ChangeWay.Remove });
+            : ChangeAsync(key, scenario.Clears && _workload.Below(8) == 0
+                ? _workload.Below(2) == 0 ? ChangeWay.Clear : ChangeWay.Expire
+                : _workload.Below(10) switch { 0 => ChangeWay.RemoveByTag, < 5 => ChangeWay.Set, _ => ChangeWay.Remove });
     }
 
     private async Task ReadAsync(int key, bool isLast)
     {
         ReadCheck check = rules.BeginRead(this, key);
-        LinkedListNode<(long BeganAt, long StalledBefore)> call = OpenCalls.AddLast((World.Now, Stalled));
+        LinkedListNode<OpenCall> call = OpenCalls.AddLast(new OpenCall(World.Now, Stalled, IsChange: false));
         try
         {
             string value = await Cache!.GetOrCreateAsync(
@@ -142,12 +147,12 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
         SourceChange[] changes =
         [
             .. Enumerable.Range(0, source.Keys)
-                .Where(other => other == key || (way == ChangeWay.RemoveByTag && Source.TagOf(other) == Source.TagOf(key)))
+                .Where(other => other == key || way == ChangeWay.Clear || (way == ChangeWay.RemoveByTag && Source.TagOf(other) == Source.TagOf(key)))
                 .Select(other => source.Change(other, way, this, World.Now)),
         ];
         SourceChange own = changes.Single(change => change.Key == key);
         World.History.Add(World, Name, string.Create(CultureInfo.InvariantCulture, $"changes k{key} to version {own.Version} ({way})"));
-        LinkedListNode<(long BeganAt, long StalledBefore)> call = OpenCalls.AddLast((World.Now, Stalled));
+        LinkedListNode<OpenCall> call = OpenCalls.AddLast(new OpenCall(World.Now, Stalled, IsChange: true));
         try
         {
             switch (way)
@@ -157,6 +162,12 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
                     break;
                 case ChangeWay.Set:
                     await Cache!.SetAsync(Source.NameOf(key), Source.ValueOf(key, own.Version), tags: [Source.TagOf(key)]);
+                    break;
+                case ChangeWay.Expire:
+                    await Cache!.ExpireAsync(Source.NameOf(key));
+                    break;
+                case ChangeWay.Clear:
+                    await Cache!.ClearAsync();
                     break;
                 default:
                     await Cache!.RemoveByTagAsync(Source.TagOf(key));
@@ -169,6 +180,7 @@ internal sealed class Machine(World world, VirtualNetwork network, int number, S
             }
 
             World.History.Add(World, Name, string.Create(CultureInfo.InvariantCulture, $"k{key} version {own.Version} is acknowledged"));
+            rules.CheckTime(this, call.Value);
         }
         catch (Exception failure)
         {

@@ -9,6 +9,8 @@ internal enum ChangeWay
     Remove,
     Set,
     RemoveByTag,
+    Expire,
+    Clear,
 }
 
 /// <summary>A change of a key's value in the source, and what became of it.</summary>

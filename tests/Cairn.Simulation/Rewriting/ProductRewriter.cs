@@ -224,7 +224,8 @@ internal static class ProductRewriter
             ];
             if (twin.Result is { } result)
             {
-                added.Add(method.ReturnType.IsValueType ? processor.Create(OpCodes.Ldc_I4, result) : processor.Create(OpCodes.Ldnull));
+                added.Add(result == Twin.FirstArgument ? processor.Create(OpCodes.Ldarg_1)
+                    : method.ReturnType.IsValueType ? processor.Create(OpCodes.Ldc_I4, result) : processor.Create(OpCodes.Ldnull));
             }
 
             added.Add(processor.Create(OpCodes.Ret));

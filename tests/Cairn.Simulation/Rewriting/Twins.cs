@@ -5,7 +5,11 @@ namespace Cairn.Simulation.Rewriting;
 /// <param name="Type">The type of the method.</param>
 /// <param name="Method">The method; of several, the one with most parameters.</param>
 /// <param name="Result">What the twin returns: a number, or 0 for a null reference; null if the method returns nothing.</param>
-internal sealed record Twin(int Number, string Type, string Method, int? Result);
+internal sealed record Twin(int Number, string Type, string Method, int? Result)
+{
+    /// <summary>The result of a twin that returns its first argument.</summary>
+    public const int FirstArgument = int.MinValue;
+}
 
 /// <summary>The broken twins. TwinTests says which rule finds each of them.</summary>
 internal static class Twins
@@ -29,6 +33,12 @@ internal static class Twins
     public const int ForgetsReplicatedChanges = 17;
     public const int DoubtsNoNode = 18;
     public const int TellsNoChanges = 19;
+    public const int IgnoresClears = 20;
+    public const int DelaysMessages = 21;
+    public const int ForgetsElapsedTime = 22;
+    public const int KeepsNothingWhileCutOff = 23;
+    public const int BeatsWithoutPause = 24;
+    public const int RestoresRemoved = 25;
 
     /// <summary>Gets the twins that the rewriter adds to the product. The others are in the simulator's server and clock.</summary>
     public static readonly Twin[] OfProduct =
@@ -49,6 +59,9 @@ internal static class Twins
         new(TrustsReplacedNodes, "Cairn.Redis.RedisClient", "FindServedKey", 0),
         new(DoubtsNoNode, "Cairn.Redis.Cluster.ClusterTopology", "Doubt", null),
         new(WaitsWithoutLimit, "Cairn.Clients.Connections.ServerConnection", "OnTick", null),
+        new(IgnoresClears, "Cairn.Caching.Coherence.ChannelHub", "IsAll", 0),
+        new(ForgetsElapsedTime, "Cairn.Caching.Levels.LevelDeadline", "Left", Twin.FirstArgument),
+        new(KeepsNothingWhileCutOff, "Cairn.Caching.Operations.LocalReader", "IsYoung", 0),
         new(TellsNoChanges, "Cairn.Server.Resp.Tracking.TrackingHub", "Tell", null),
     ];
 }

@@ -1,13 +1,16 @@
 // docs/how-to/coherence.md as rules that a run is judged by. "Acknowledged" is as there; a change is visible when the server has it.
 //
 //   R1  In the machine that made a change, a read that begins after its acknowledgement returns no older value.
-//   R2  In other machines, a read that begins more than 2 seconds after a change was acknowledged and visible returns no older value.
+//   R2  In other machines, a read that begins more than 2 seconds after a change was acknowledged and visible returns no older value. Without failures,
+//       200 milliseconds: a change is known as soon as its message arrives.
 //   R3  One factory of a key runs at a time on all machines, unless the key changes meanwhile or a failure was recent.
 //   R4  No change is lost: after the last failure, each acknowledged change of a machine that lives becomes visible, and none stays pending.
-//   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid.
+//   R5  After the last failure, all machines return the same value of a key, and none that R1 and R2 forbid. So does a machine that starts then.
 //   R6  Memory is bounded: the first level keeps to its limit, and no lease stays on the server after its call.
-//   R7  No call throws because the second level fails, and each ends within the documented limits.
-//   R8  Without calls, no machine changes the server.
+//   R7  No call throws because the second level fails, and each ends within the documented limits: a change within a second.
+//   R8  Without calls, no machine changes the server, and it sends only what shows whether the connections work.
+//   R9  Without changes, a machine with room in memory runs the factory of a key about once a second at most, even if it is cut off. Not in a Cluster:
+//       while the node with a tag's stamp does not reply, two machines that have invalidated the tag do not use each other's values.
 //
 // In a Redis Cluster the rules do not hold for a change that a failed master had acknowledged, and that no replica has: see OnLost.
 //
@@ -36,6 +39,18 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     // Clocks advance in steps of a millisecond, work waits for a thread for up to two, and machines' clocks differ by a thousandth.
     private static readonly long s_tolerance = TimeSpan.FromMilliseconds(40).Ticks;
 
+    // A message passes a server that is not overloaded, and two networks.
+    private static readonly long s_calmBound = TimeSpan.FromMilliseconds(200).Ticks;
+
+    private static readonly long s_longestChange = TimeSpan.FromSeconds(1).Ticks;
+
+    // To each server. A heartbeat each 300 ms, over two connections.
+    private const int MostQuietRequests = 30;
+
+    // A value is kept for one to two seconds while the machine is cut off. Two callers may run the factory of a value that is not kept.
+    private const int MostFactories = 7;
+    private static readonly long s_factoryWindow = TimeSpan.FromSeconds(5).Ticks;
+
     // The second level and the channel within a second each, and the default of LeaseWait.
     private static readonly long s_longestCall = TimeSpan.FromSeconds(13).Ticks;
 
@@ -45,14 +60,23 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
     public const string Values = "cache:k:k";
     public const string Stamps = "cache:t:";
     public const string Leases = "cairn-lease:";
+    public const string Era = "cache:era";
 
     private readonly Dictionary<int, (long Version, Machine Reader)> _last = [];
     private readonly HashSet<(Machine, int, long)> _created = [];
+    private readonly Dictionary<(Machine, int), List<long>> _factories = [];
+    private readonly Dictionary<Place, int> _quietRequests = [];
 
     public Finding? Finding { get; private set; }
 
     /// <summary>Gets or sets whether no failure is recent.</summary>
-    public bool IsCalm { get; set; }
+    public bool IsCalm
+    {
+        get;
+        set => (field, CalmSince) = (value, world.Now);
+    }
+
+    private long CalmSince { get; set; }
 
     /// <summary>Gets or sets whether no application makes calls, and has made none for some time.</summary>
     public bool IsQuiet { get; set; }
@@ -84,7 +108,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             else if (since <= check.BeganAt)
             {
                 LongestStaleness = Math.Max(LongestStaleness, check.BeganAt - since);
-                if (check.BeganAt - since > s_bound + s_tolerance)
+                if (check.BeganAt - since > (IsCalm && since > CalmSince ? s_calmBound : s_bound) + s_tolerance)
                 {
                     Break("R2", $"{check.Machine.Name} reads version {version} of k{check.Key} in a call that began at {Seconds(check.BeganAt)}, but version {change.Version} was visible at {Seconds(since)}");
                 }
@@ -113,6 +137,7 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             }
         }
 
+        CheckFactories(machine, key);
         source.Running.Add(run);
         world.History.Add(world, machine.Name, $"creates k{key}");
         return run;
@@ -123,6 +148,44 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
         source.Running.Remove(run);
         _created.Add((run.Machine, run.Key, version));
         world.History.Add(world, run.Machine.Name, string.Create(CultureInfo.InvariantCulture, $"has created version {version} of k{run.Key}"));
+    }
+
+    /// <summary>Notes that a machine has sent something to the server.</summary>
+    public void OnRequest(Place by)
+    {
+        if (IsQuiet && (_quietRequests[by] = _quietRequests.GetValueOrDefault(by) + 1) > MostQuietRequests * Math.Max(1, 2 * scenario.Shards))
+        {
+            Break("R8", $"{by.Name} sends {_quietRequests[by]} requests in a second although no application makes calls");
+        }
+    }
+
+    /// <summary>Judges how long a change of a machine has taken until now.</summary>
+    public void CheckTime(Machine machine, OpenCall call)
+    {
+        long taken = world.Now - call.BeganAt - (machine.Stalled - call.StalledBefore);
+        if (call.IsChange && taken > s_longestChange + s_tolerance)
+        {
+            Break("R7", $"a change by {machine.Name} has taken {Seconds(taken)} s");
+        }
+    }
+
+    private void CheckFactories(Machine machine, int key)
+    {
+        if (!_factories.TryGetValue((machine, key), out List<long>? runs))
+        {
+            _factories.Add((machine, key), runs = []);
+        }
+
+        long since = Math.Max(world.Now - s_factoryWindow, source.ChangesOf(key).Select(LastMoment).DefaultIfEmpty().Max() + TimeSpan.TicksPerSecond);
+        runs.RemoveAll(at => at < since);
+        runs.Add(world.Now);
+        if (runs.Count > MostFactories && scenario.LocalMaxEntries > scenario.Keys && scenario.Shards == 0)
+        {
+            Break("R9", $"{machine.Name} runs the factory of k{key} {runs.Count} times in {Seconds(world.Now - runs[0])} s, and the key does not change");
+        }
+
+        static long LastMoment(SourceChange change) => Math.Max(
+            change.BeganAt, Math.Max(change.AcknowledgedAt == long.MaxValue ? 0 : change.AcknowledgedAt, change.VisibleAt == long.MaxValue ? 0 : change.VisibleAt));
     }
 
     public void OnFailedCall(Machine machine, string call, Exception failure) =>
@@ -160,27 +223,28 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
                     (change.SentLateAt, change.ArrivedLateAt) = (sentAt, world.Now);
                 }
 
-                if (change.Way != ChangeWay.RemoveByTag && version >= change.Version)
+                if (change.Way is not (ChangeWay.RemoveByTag or ChangeWay.Clear) && version >= change.Version)
                 {
                     change.OnVisible(entry is null ? by : null, world.Now);
                 }
             }
         }
-        else if (key.StartsWith(Stamps, StringComparison.Ordinal) && entry is not null)
+        else if ((entry ?? (object?)by) is not null && (key == Era || key.StartsWith(Stamps, StringComparison.Ordinal)))
         {
-            world.History.Add(world, "server", $"has another stamp of {key[Stamps.Length..]}");
-            for (int number = 0; number < source.Keys; number++)
+            // A machine removes a stamp that it has sent late. Without one, nothing with the tag is valid.
+            world.History.Add(world, "server", $"has {(entry is null ? "no" : "another")} {(key == Era ? "era" : $"stamp of {key[Stamps.Length..]}")}");
+            foreach (SourceChange change in ChangesUnder(key))
             {
-                foreach (SourceChange change in source.ChangesOf(number))
-                {
-                    if (change.Way == ChangeWay.RemoveByTag && Source.TagOf(number) == key[Stamps.Length..])
-                    {
-                        change.OnVisible(by, world.Now);
-                    }
-                }
+                change.OnVisible(by, world.Now);
             }
         }
     }
+
+    // The invalidations of a tag, or those of all keys.
+    private IEnumerable<SourceChange> ChangesUnder(string key) => key == Era
+        ? Enumerable.Range(0, source.Keys).SelectMany(source.ChangesOf).Where(change => change.Way == ChangeWay.Clear)
+        : Enumerable.Range(0, source.Keys).Where(number => Source.TagOf(number) == key[Stamps.Length..]).SelectMany(source.ChangesOf)
+            .Where(change => change.Way == ChangeWay.RemoveByTag);
 
     /// <summary>Notes that a Cluster has lost the last changes of a key that it had acknowledged, and has this entry instead.</summary>
     public void OnLost(string key, RedisEntry? entry)
@@ -194,12 +258,12 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
                 change.IsLost |= change.Version > version && change.VisibleAt != long.MaxValue;
             }
         }
-        else if (key.StartsWith(Stamps, StringComparison.Ordinal))
+        else if (key == Era || key.StartsWith(Stamps, StringComparison.Ordinal))
         {
-            foreach (SourceChange change in Enumerable.Range(0, source.Keys).Where(number => Source.TagOf(number) == key[Stamps.Length..]).SelectMany(source.ChangesOf))
+            foreach (SourceChange change in ChangesUnder(key))
             {
                 // The lost change may be the removal of a stamp that was written late: it stands for all invalidations of the tag.
-                change.IsLost |= change.Way == ChangeWay.RemoveByTag;
+                change.IsLost = true;
             }
         }
     }
@@ -246,6 +310,11 @@ internal sealed class RuleBook(World world, Scenario scenario, Source source)
             && world.Now - call.BeganAt - (machine.Stalled - call.StalledBefore) is var taken && taken > s_longestCall)
         {
             Break("R7", $"a call of {machine.Name} has no result after {Seconds(taken)} s");
+        }
+
+        foreach (OpenCall open in machine.OpenCalls)
+        {
+            CheckTime(machine, open);
         }
 
         CairnCacheStatistics statistics = machine.Cache!.GetStatistics();

@@ -32,6 +32,9 @@ internal sealed record Scenario
     /// <summary>Gets how many calls of a hundred change a key.</summary>
     public required int ChangePercent { get; init; }
 
+    /// <summary>Gets whether some changes expire a key or clear the cache.</summary>
+    public bool Clears { get; init; }
+
     public required int FactoryMs { get; init; }
 
     public required int OperationTimeoutSeconds { get; init; }
@@ -71,6 +74,7 @@ internal sealed record Scenario
             IsDurable = random.Below(2) == 0,
             CallIntervalMs = 20 << random.Below(4),
             ChangePercent = 2 + (random.Below(3) * random.Below(10)),
+            Clears = SeededRandom.For(seed, "clears").Below(2) == 0,
             FactoryMs = 1 + random.Below(120),
             OperationTimeoutSeconds = 1 + (4 * random.Below(2)),
             LocalMaxEntries = random.Below(3) == 0 ? 2 : 1_000,
@@ -129,7 +133,7 @@ internal sealed record Scenario
         var text = new StringBuilder();
         text.Append(
             CultureInfo.InvariantCulture,
-            $"seed {Seed}: {Machines} machines, {Keys} keys, {BusyMs / 1000.0:0.0} s, a call each {CallIntervalMs} ms, {ChangePercent} % changes, factories of {2 * FactoryMs} ms at most, "
+            $"seed {Seed}: {Machines} machines, {Keys} keys, {BusyMs / 1000.0:0.0} s, a call each {CallIntervalMs} ms, {ChangePercent} % changes{(Clears ? " of all ways" : "")}, factories of {2 * FactoryMs} ms at most, "
             + $"{(Shards > 0 ? $"{Shards} shards, " : "")}{(IsCairn ? $"Cairn's server {(IsDurable ? "that keeps its file" : "without its file")}{(KnowsScripts ? ", scripts" : "")}, " : "")}{(Tracks ? "tracking" : "publishing")}, time-out {OperationTimeoutSeconds} s, {MaxPendingWrites} pending writes\n");
         foreach (Fault fault in Faults)
         {

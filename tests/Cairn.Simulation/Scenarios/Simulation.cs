@@ -24,6 +24,7 @@ internal sealed class Simulation
     private readonly VirtualCluster? _cluster;
     private readonly List<VirtualServer> _servers;
     private readonly Machine[] _machines;
+    private readonly Machine _late; // Starts after all calls.
     private readonly Source _source;
     private readonly RuleBook _rules;
 
@@ -46,6 +47,7 @@ internal sealed class Simulation
         }
 
         _machines = [.. Enumerable.Range(0, scenario.Machines).Select(number => new Machine(_world, _network, number, scenario, _source, _rules))];
+        _late = new Machine(_world, _network, scenario.Machines, scenario, _source, _rules) { IsBusy = false };
     }
 
     public static Outcome Run(Scenario scenario, bool keepsHistory, int twin = 0) => new Simulation(scenario, keepsHistory, twin).Run();
@@ -59,6 +61,7 @@ internal sealed class Simulation
         where T : VirtualServer
     {
         server.IsDurable = _scenario.IsDurable;
+        server.Requested = _rules.OnRequest;
         server.Changed = (key, entry, by) => _rules.OnServerChange(key, entry, by, _scenario.Tracks, server.SentAt);
         return server;
     }
@@ -100,6 +103,7 @@ internal sealed class Simulation
         });
         _world.Schedule(Ticks(lastEndMs + RecoveryMs + QuietMs), () => Array.ForEach(_machines, machine => machine.IsBusy = false));
         long end = Ticks(lastEndMs + RecoveryMs + QuietMs + LastReadsMs);
+        _world.Schedule(end - Ticks(1_200), _late.Start);
         _world.Schedule(end - Ticks(1_000), () => _rules.IsQuiet = true);
         _world.Schedule(end, () =>
         {
@@ -132,7 +136,7 @@ internal sealed class Simulation
 
     private void ReadAll(bool isLast)
     {
-        foreach (Machine machine in _machines)
+        foreach (Machine machine in _machines.Append(_late))
         {
             for (int key = 0; key < _source.Keys; key++)
             {

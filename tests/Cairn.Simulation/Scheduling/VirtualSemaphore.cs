@@ -23,7 +23,8 @@ public sealed class VirtualSemaphore(int initialCount, int maxCount) : IDisposab
             return Task.FromResult(true);
         }
 
-        return timeout == TimeSpan.Zero ? Task.FromResult(false) : WaitLongerAsync(timeout, cancellationToken);
+        // The broken twin does not wait for the time of the next heartbeat.
+        return timeout == TimeSpan.Zero || (World.Current.Twin == Twins.BeatsWithoutPause && timeout < TimeSpan.FromMilliseconds(300)) ? Task.FromResult(false) : WaitLongerAsync(timeout, cancellationToken);
     }
 
     public int Release()

@@ -46,6 +46,7 @@ internal sealed class VirtualCairn : VirtualServer
             .. Enumerable.Range(0, keys).Select(key => RuleBook.Values + key.ToString(CultureInfo.InvariantCulture)),
             .. Enumerable.Range(0, keys).Select(Source.TagOf).Distinct(StringComparer.Ordinal).Select(tag => RuleBook.Stamps + tag),
             .. Enumerable.Range(0, keys).Select(key => string.Create(CultureInfo.InvariantCulture, $"{RuleBook.Leases}{{{RuleBook.Values}{key}}}")),
+            RuleBook.Era,
         ];
         _versions = new ulong[_keys.Length];
         world.RunAt(this, Open);
@@ -73,7 +74,15 @@ internal sealed class VirtualCairn : VirtualServer
     public override void Accept(VirtualConnection connection) =>
         World.RunAt(this, () => connection.Session = new CairnConnection(this, connection, ++_lastId));
 
-    public override void Receive(VirtualConnection connection, byte[]? bytes) => (connection.Session as CairnConnection)?.Receive(bytes);
+    public override void Receive(VirtualConnection connection, byte[]? bytes)
+    {
+        if (bytes is not null)
+        {
+            Requested?.Invoke(connection.Machine);
+        }
+
+        (connection.Session as CairnConnection)?.Receive(bytes);
+    }
 
     /// <summary>Another client removes the key.</summary>
     public override void Evict(string key) => World.RunAt(this, () =>

@@ -25,6 +25,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     private readonly Dictionary<(string Key, RedisSession By), long> _changedAt = [];
     private long _nextId;
     private bool _hasTurn;
+    private long _delayedUntil; // Of the broken twin.
     private long _busyUntil;
     private long _owedTicks;
     private long _nextExpiration = long.MaxValue;
@@ -153,6 +154,7 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
             return;
         }
 
+        Requested?.Invoke(connection.Machine);
         session.Input.AddRange(bytes);
         if (!session.HasInput)
         {
@@ -262,6 +264,18 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
     private long Broadcast()
     {
         long ticks = 0;
+        if (World.Twin == Twins.DelaysMessages && _changed.Count > 0)
+        {
+            _delayedUntil = _delayedUntil > 0 ? _delayedUntil : World.Now + (TimeSpan.TicksPerSecond / 2);
+            if (World.Now < _delayedUntil)
+            {
+                World.Schedule(this, _delayedUntil - World.Now, static server => ((VirtualRedis)server!).BeginTurn(), this);
+                return 0;
+            }
+
+            _delayedUntil = 0;
+        }
+
         if (_changed.Count > 0)
         {
             foreach (RedisSession session in _sessions)
@@ -387,6 +401,11 @@ internal sealed class VirtualRedis(World world, string name, SeededRandom random
 
     private bool Remove(string key, RedisSession? by)
     {
+        if (World.Twin == Twins.RestoresRemoved && by is not null && _entries.TryGetValue(key, out RedisEntry? old) && old.Fields.ContainsKey("data"))
+        {
+            World.Schedule(TimeSpan.TicksPerSecond, () => _entries[key] = old);
+        }
+
         if (!_entries.Remove(key))
         {
             if (!Tracks && by?.Connection is { } connection)

@@ -21,6 +21,9 @@ internal abstract class VirtualServer(World world, string name, SeededRandom ran
     /// <summary>Gets or sets what follows each change of a key: the entry, null if it is gone, and the machine that changed it.</summary>
     public Action<string, RedisEntry?, Place?>? Changed { get; set; }
 
+    /// <summary>Gets or sets what follows each request, or each part of one: the machine that sent it.</summary>
+    public Action<Place>? Requested { get; set; }
+
     /// <summary>Gets when the command that runs was sent.</summary>
     public long SentAt { get; protected set; }
 

@@ -39,9 +39,7 @@ internal sealed class SeedRun(Func<ulong, Scenario> scenarioOf)
     public static string Describe(Scenario scenario, int twin, int shown = 200)
     {
         Outcome outcome = Simulation.Run(scenario, keepsHistory: true, twin);
-        string[] lines = outcome.History.Split('\n');
-        string left = lines.Length > shown ? $"({lines.Length - shown} lines before)\n" : "";
-        return $"{outcome.Finding}\nShrunk from seed {scenario.Seed}; repeat it with CAIRN_SIMULATION_SEED={scenario.Seed} ./test simulation\n{scenario}{left}"
-            + string.Join('\n', lines.TakeLast(shown));
+        string repeat = $"Shrunk from seed {scenario.Seed}; repeat it with CAIRN_SIMULATION_SEED={scenario.Seed} ./test simulation";
+        return FailingRun.Describe(outcome.Finding?.ToString(), repeat, scenario.ToString(), outcome.History, shown);
     }
 }

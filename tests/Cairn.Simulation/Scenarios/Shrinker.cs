@@ -7,26 +7,8 @@ internal static class Shrinker
     /// <param name="scenario">A scenario that breaks the rule.</param>
     /// <param name="rule">The rule.</param>
     /// <param name="twin">The broken twin that takes part; 0 for none.</param>
-    public static Scenario Shrink(Scenario scenario, string rule, int twin = 0)
-    {
-        bool isSmaller;
-        do
-        {
-            isSmaller = false;
-            foreach (Scenario smaller in SmallerThan(scenario))
-            {
-                if (Simulation.Run(smaller, keepsHistory: false, twin).Finding?.Rule == rule)
-                {
-                    scenario = smaller;
-                    isSmaller = true;
-                    break;
-                }
-            }
-        }
-        while (isSmaller);
-
-        return scenario;
-    }
+    public static Scenario Shrink(Scenario scenario, string rule, int twin = 0) => FailingRun.Shrink(
+        scenario, SmallerThan, (smaller, _) => Simulation.Run(smaller, keepsHistory: false, twin).Finding?.Rule == rule ? smaller : null);
 
     private static IEnumerable<Scenario> SmallerThan(Scenario scenario)
     {

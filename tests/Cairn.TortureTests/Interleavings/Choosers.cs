@@ -105,3 +105,13 @@ internal sealed class RecordedChooser(Order order) : IChooser
                 "It belongs to another test, or to other code.");
     }
 }
+
+/// <summary>Follows an order as far as it fits. Where it does not, the current actor continues if it can.</summary>
+internal sealed class FollowingChooser(Order order) : IChooser
+{
+    public int Choose(int step, int current, IReadOnlyList<int> ready)
+    {
+        int chosen = step < order.Actors.Count ? order.Actors[step] : current;
+        return ready.Contains(chosen) ? chosen : ready.Contains(current) ? current : ready[0];
+    }
+}

@@ -77,7 +77,7 @@ internal sealed class Exploration
         for (int i = 0; i < RandomOrders; i++)
         {
             Outcome outcome = Run(arrange, new PriorityChooser(torture.RandomFor(i), actors, Changes, longest));
-            Assert.True(tally.Add(outcome) is null, Report(outcome));
+            Assert.True(tally.Add(outcome) is null, outcome.Fault is null ? "" : Report(Shrink(arrange, outcome)));
         }
 
         _output.WriteLine(
@@ -107,8 +107,19 @@ internal sealed class Exploration
         }
     }
 
-    private string Report(Outcome outcome) =>
-        $"{outcome.Fault}{outcome.Result.Story}\nAgain: {OrderVariable}={outcome.Result.Order} ./test torture --filter {_test}";
+    // A random order has many interruptions that the fault does not need.
+    private Outcome Shrink(Func<Scene> arrange, Outcome outcome)
+    {
+        Order smallest = FailingRun.Shrink(outcome.Result.Order, order => order.WithFewerSwitches(), (candidate, order) =>
+        {
+            Outcome smaller = Run(arrange, new FollowingChooser(candidate));
+            return smaller.Fault is not null && smaller.Result.Order.Switches < order.Switches ? smaller.Result.Order : null;
+        });
+        return Run(arrange, new RecordedChooser(smallest));
+    }
+
+    private string Report(Outcome outcome) => FailingRun.Describe(
+        outcome.Fault, $"Again: {OrderVariable}={outcome.Result.Order} ./test torture --filter {_test}", run: "", outcome.Result.Story.TrimStart('\n'));
 
     private Outcome Run(Func<Scene> arrange, IChooser chooser)
     {

@@ -27,6 +27,32 @@ internal sealed record Order(IReadOnlyList<int> Actors)
         return new Order(actors);
     }
 
+    /// <summary>Gets how often an actor continues in place of another one.</summary>
+    public int Switches => Enumerable.Range(1, Math.Max(0, Actors.Count - 1)).Count(step => Actors[step] != Actors[step - 1]);
+
+    /// <summary>Returns orders in which an actor takes the steps of two of its turns in one. They may not fit if an actor then takes other steps.</summary>
+    public IEnumerable<Order> WithFewerSwitches()
+    {
+        for (int first = 0, next; first < Actors.Count; first = next)
+        {
+            next = EndOfTurn(first);
+            int again = next;
+            while (again < Actors.Count && Actors[again] != Actors[first])
+            {
+                again++;
+            }
+
+            if (again < Actors.Count)
+            {
+                int[] between = [.. Actors.Skip(next).Take(again - next)];
+                int[] end = [.. Actors.Skip(EndOfTurn(again))];
+                int[] turn = [.. Enumerable.Repeat(Actors[first], next - first + EndOfTurn(again) - again)];
+                yield return new Order([.. Actors.Take(first), .. turn, .. between, .. end]);
+                yield return new Order([.. Actors.Take(first), .. between, .. turn, .. end]);
+            }
+        }
+    }
+
     /// <summary>Returns the letter of an actor.</summary>
     public static char NameOf(int actor) => (char)('a' + actor);
 
@@ -35,15 +61,21 @@ internal sealed record Order(IReadOnlyList<int> Actors)
         var text = new StringBuilder();
         for (int first = 0, next; first < Actors.Count; first = next)
         {
-            next = first;
-            while (next < Actors.Count && Actors[next] == Actors[first])
-            {
-                next++;
-            }
-
+            next = EndOfTurn(first);
             text.Append(NameOf(Actors[first])).Append(CultureInfo.InvariantCulture, $"{next - first}");
         }
 
         return text.ToString();
+    }
+
+    private int EndOfTurn(int first)
+    {
+        int end = first;
+        while (end < Actors.Count && Actors[end] == Actors[first])
+        {
+            end++;
+        }
+
+        return end;
     }
 }

@@ -7,6 +7,7 @@ namespace Cairn.Server.Resp;
 //
 //   comments, white space and semicolons are left out, and quotes are single quotes
 //   the name of a command, which is the string behind call(, is in lower case
+//   before the first block, a local that is an element of KEYS or ARGV is replaced by it, and other locals are numbered: $0, $1
 internal static class ScriptText
 {
     public const int DigestBytes = SHA1.HashSizeInBytes;
@@ -20,59 +21,120 @@ internal static class ScriptText
 
     /// <summary>Returns the digest of a script's normal form in lower-case hexadecimal; empty for a text that is too long to be known.</summary>
     public static string NormalDigest(ReadOnlySpan<byte> text) =>
-        text.Length > LongestText ? "" : Convert.ToHexStringLower(SHA1.HashData(Normalize(text)));
+        text.Length > LongestText ? "" : Convert.ToHexStringLower(SHA1.HashData(Encoding.Latin1.GetBytes(Normalize(Encoding.Latin1.GetString(text)))));
 #pragma warning restore CA5350
 
-    private static ReadOnlySpan<byte> Normalize(ReadOnlySpan<byte> text)
+    private static string Normalize(ReadOnlySpan<char> text)
     {
-        var normal = new ArrayBufferWriter<byte>(text.Length + 1);
-        while (!text.IsEmpty)
+        var normal = new StringBuilder(text.Length);
+        var locals = new List<(string Name, string Text)>();
+        int numbered = 0;
+        bool isBeforeBlocks = true; // There a local is the same for the rest of the script.
+        while (!(text = SkipBlank(text)).IsEmpty)
         {
-            byte next = text[0];
-            if (next is (byte)' ' or (byte)';' or (>= (byte)'\t' and <= (byte)'\r'))
-            {
-                text = text[1..];
-            }
-            else if (text.StartsWith("--"u8))
-            {
-                text = text[CommentLength(text)..];
-            }
-            else if (next is (byte)'\'' or (byte)'"')
+            if (text[0] is '\'' or '"')
             {
                 int length = StringLength(text);
-                ReadOnlySpan<byte> content = text[1..length];
-                bool isCommand = normal.WrittenSpan.EndsWith("call("u8);
-                normal.Write("'"u8);
-                Span<byte> copy = normal.GetSpan(content.Length + 1);
-                content.CopyTo(copy);
-                if (isCommand)
+                bool isCommand = normal is [.., 'c', 'a', 'l', 'l', '('];
+                string content = text[1..length].ToString();
+                normal.Append('\'').Append(isCommand ? content.ToLowerInvariant() : content).Append('\'');
+                text = text[Math.Min(length + 1, text.Length)..];
+                continue;
+            }
+
+            ReadOnlySpan<char> word = text[..Math.Max(1, WordLength(text))];
+            text = text[word.Length..];
+            if (isBeforeBlocks && word is "local" && TryReadLocal(ref text, out string name, out string element))
+            {
+                if (element.Length == 0)
                 {
-                    Ascii.ToLowerInPlace(copy[..content.Length], out _);
+                    element = $"${numbered++}";
+                    normal.Append("local").Append(element);
                 }
 
-                normal.Advance(content.Length);
-                normal.Write("'"u8);
-                text = text[Math.Min(length + 1, text.Length)..];
+                locals.Add((name, element));
+                continue;
             }
-            else
+
+            isBeforeBlocks = isBeforeBlocks && word is not ("if" or "for" or "while" or "do" or "repeat" or "function");
+            normal.Append(normal is [.., '.' or ':'] ? word : TextOf(locals, word));
+        }
+
+        return normal.ToString();
+    }
+
+    // Reads what follows "local". A local that is an element of KEYS or ARGV is read as a whole, another one up to the equals sign.
+    private static bool TryReadLocal(ref ReadOnlySpan<char> text, out string name, out string element)
+    {
+        ReadOnlySpan<char> rest = SkipBlank(text);
+        name = rest[..WordLength(rest)].ToString();
+        element = "";
+        rest = SkipBlank(rest[name.Length..]);
+        if (name.Length == 0 || rest is not ['=', ..])
+        {
+            return false;
+        }
+
+        text = rest;
+        rest = SkipBlank(rest[1..]);
+        int end = rest.IndexOf(']');
+        if (end > 0 && (rest.StartsWith("KEYS[") || rest.StartsWith("ARGV[")) && !rest[5..end].ContainsAnyExceptInRange('0', '9'))
+        {
+            // A word other than an operator begins the next statement.
+            ReadOnlySpan<char> next = SkipBlank(rest[(end + 1)..]);
+            if (next[..WordLength(next)] is not ("" or "and" or "or"))
             {
-                normal.Write(text[..1]);
-                text = text[1..];
+                element = rest[..(end + 1)].ToString();
+                text = next;
             }
         }
 
-        return normal.WrittenSpan;
+        return true;
     }
 
-    private static int CommentLength(ReadOnlySpan<byte> text)
+    private static ReadOnlySpan<char> TextOf(List<(string Name, string Text)> locals, ReadOnlySpan<char> word)
     {
-        bool isLong = text.StartsWith("--[["u8);
-        int end = isLong ? text.IndexOf("]]"u8) : text.IndexOfAny((byte)'\r', (byte)'\n');
+        for (int i = locals.Count - 1; i >= 0; i--)
+        {
+            if (word.SequenceEqual(locals[i].Name))
+            {
+                return locals[i].Text;
+            }
+        }
+
+        return word;
+    }
+
+    private static int WordLength(ReadOnlySpan<char> text)
+    {
+        int i = 0;
+        while (i < text.Length && (char.IsAsciiLetterOrDigit(text[i]) || text[i] == '_'))
+        {
+            i++;
+        }
+
+        return i;
+    }
+
+    private static ReadOnlySpan<char> SkipBlank(ReadOnlySpan<char> text)
+    {
+        while (text is [' ' or ';' or (>= '\t' and <= '\r'), ..] or ['-', '-', ..])
+        {
+            text = text[(text[0] == '-' ? CommentLength(text) : 1)..];
+        }
+
+        return text;
+    }
+
+    private static int CommentLength(ReadOnlySpan<char> text)
+    {
+        bool isLong = text.StartsWith("--[[");
+        int end = isLong ? text.IndexOf("]]") : text.IndexOfAny('\r', '\n');
         return end < 0 ? text.Length : end + (isLong ? 2 : 1);
     }
 
     // The index of the closing quote, or the text's length if there is none.
-    private static int StringLength(ReadOnlySpan<byte> text)
+    private static int StringLength(ReadOnlySpan<char> text)
     {
         int i = 1;
         while (i < text.Length && text[i] != text[0])

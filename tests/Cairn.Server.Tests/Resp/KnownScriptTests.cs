@@ -18,7 +18,24 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         "if (redis.call('get',KEYS[1]) == ARGV[1]) then return A; else return 0; end;",
         "if (redis.call('get', KEYS[1]) == ARGV[1]) then return A end return 0",
         "local value = redis.call('GET', KEYS[1]) -- the token\nif value == ARGV[1] then return A else return 0 end",
-        "local val = redis.call('get', KEYS[1]) --[[ the\ntoken ]] if val == ARGV[1] then return A else return 0 end",
+        "local key = KEYS[1] local val = redis.call('get', key) --[[ the\ntoken ]] if val == ARGV[1] then return A end return 0",
+    ];
+
+    // The scripts for several keys.
+    private static readonly string[] s_several =
+    [
+        """
+        for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end
+        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
+        """,
+        """
+        for i, key in ipairs(KEYS) do if redis.call("get", key) ~= ARGV[1] then return 0 end end
+        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
+        """,
+        """
+        local count = 0
+        for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] then redis.pcall("del", key) count = count + 1 end end return count
+        """,
     ];
 
     private static readonly string[] s_texts =
@@ -27,6 +44,10 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         .. Compared("redis.call('unlink', KEYS[1])"),
         .. Compared("redis.call('pexpire', KEYS[1], ARGV[2])"),
         .. Compared("redis.call('expire', KEYS[1], ARGV[2])"),
+        """
+        local key = KEYS[1] local identifier = ARGV[1] local time = ARGV[2] local value = redis.call('get', key)
+        if value == identifier then redis.call('pexpire', key, time) return 1 end return 0
+        """,
         "local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return 0 end redis.call('del', KEYS[1]) return 1",
         "local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return 0 end redis.call('pexpire', KEYS[1], ARGV[2]) return 1",
         """
@@ -54,18 +75,9 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
         "if (redis.call('GET', KEYS[1]) == ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return true end return false",
         "local lockClientId = redis.call('GET', KEYS[1]) if lockClientId == ARGV[1] then redis.call('UNLINK', KEYS[1]) return true end return false",
         "if redis.call(\"get\", KEYS[1]) == ARGV[1] then return redis.call(\"pttl\", KEYS[1]) else return -3 end",
-        """
-        for i, key in ipairs(KEYS) do if redis.call("exists", key) == 1 then return 0 end end
-        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
-        """,
-        """
-        for i, key in ipairs(KEYS) do if redis.call("get", key) ~= ARGV[1] then return 0 end end
-        for i, key in ipairs(KEYS) do redis.call("set", key, ARGV[1], "PX", ARGV[2]) end return #KEYS
-        """,
-        """
-        local count = 0
-        for i, key in ipairs(KEYS) do if redis.call("get", key) == ARGV[1] then redis.pcall("del", key) count = count + 1 end end return count
-        """,
+        .. s_several,
+        .. s_several.Select(text => "redis.pcall('SELECT', tonumber(ARGV[1])) "
+            + text.Replace("ARGV[2]", "ARGV[3]", StringComparison.Ordinal).Replace("ARGV[1]", "ARGV[2]", StringComparison.Ordinal)),
         "local exists = redis.call('EXISTS', KEYS[1]) if (exists == 1) then return redis.call('INCRBY', KEYS[1], ARGV[1]) else return false end",
         "return redis.call('INCRBY', KEYS[1], ARGV[1])",
         .. new[] { "setex", "psetex" }.Select(set => $"return redis.call('exists',KEYS[1])<1 and redis.call('{set}',KEYS[1],ARGV[2],ARGV[1])"),
@@ -187,6 +199,19 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
     [InlineData("'")]
     [InlineData("\"\\")]
     [InlineData("")]
+    [InlineData("local k = KEYS[1] local t = ARGV[2] if redis.call('get', k) == t then return redis.call('del', k) else return 0 end")]
+    [InlineData("local k = KEYS[1] k = KEYS[2] if redis.call('get', k) == ARGV[1] then return redis.call('del', k) else return 0 end")]
+    [InlineData("local k = KEYS[1] .. 'x' if redis.call('get', k) == ARGV[1] then return redis.call('del', k) else return 0 end")]
+    [InlineData("local k = KEYS[1] or 'x' if redis.call('get', k) == ARGV[1] then return redis.call('del', k) else return 0 end")]
+    [InlineData("local k = KEYS[1] local k = KEYS[2] if redis.call('get', k) == ARGV[1] then return redis.call('del', k) else return 0 end")]
+    [InlineData("do local k = KEYS[1] end if redis.call('get', k) == ARGV[1] then return redis.call('del', k) else return 0 end")]
+    [InlineData("local redis = KEYS[1] if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end")]
+    [InlineData("local value = redis.call('get', KEYS[1]) if val == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end")]
+    [InlineData("local k, t = KEYS[1], ARGV[1] if redis.call('get', k) == t then return redis.call('del', k) else return 0 end")]
+    [InlineData("local")]
+    [InlineData("local x =")]
+    [InlineData("local x = KEYS[")]
+    [InlineData("local x = KEYS[1]")]
     public void Other_scripts_are_refused_with_the_page_that_lists_the_known_ones(string text)
     {
         using var host = new RespHost();
@@ -199,6 +224,21 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
                 client.Send(ReplyTexts.Encode(request)),
                 StringComparison.Ordinal);
         }
+    }
+
+    [Theory]
+    [InlineData("local key = KEYS[1]\nlocal token = ARGV[1]\nif redis.call('GET', key) == token then\n  return redis.call('DEL', key)\nelse\n  return 0\nend")]
+    [InlineData("local key = KEYS[1]; -- the lock\nlocal value = redis.call('get', key); if value == ARGV[1] then return redis.call('del', key); end; return 0")]
+    [InlineData("local call = ARGV[1] local current = redis.call('get', KEYS[1]) if current == call then return redis.call('unlink', KEYS[1]) else return 0 end")]
+    public void A_known_script_may_give_names_to_its_keys_and_arguments(string text)
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        client.Send(ReplyTexts.Encode(["SET", "k", "token"]));
+
+        Assert.Equal(":0\r\n", client.Send(ReplyTexts.Encode(["EVAL", text, "1", "k", "other"])));
+        Assert.Equal(":1\r\n", client.Send(ReplyTexts.Encode(["EVAL", text, "1", "k", "token"])));
+        Assert.Equal("$-1\r\n", client.Send(ReplyTexts.Encode(["GET", "k"])));
     }
 
     [Fact]
@@ -259,8 +299,9 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
 
     private static List<string[]> Scenario(string text)
     {
-        string[] Evaluate(string time = "50000", string how = "0") => ["EVAL", text, "1", "k", "token", time, how];
-        string[] two = ["EVAL", text, "2", "k", "l", "token", "50000"];
+        string[] database = text.Contains("SELECT", StringComparison.Ordinal) ? ["0"] : [];
+        string[] Evaluate(string time = "50000", string how = "0") => ["EVAL", text, "1", "k", .. database, "token", time, how];
+        string[] two = ["EVAL", text, "2", "k", "l", .. database, "token", "50000"];
         return
         [
             ["EVALSHA", Sha1(text), "x", "k"],
@@ -269,13 +310,13 @@ public partial class KnownScriptTests(RespServers servers) : IClassFixture<RespS
             ["SET", "k", "token"], Evaluate(), ["GET", "k"], ["TTL", "k"],
             ["SET", "k", "token", "PX", "40000"], Evaluate(), ["TTL", "k"],
             ["SET", "k", "token", "PX", "40000"], Evaluate(how: "1"), ["TTL", "k"],
-            ["SET", "k", "token", "PX", "40000"], ["EVALSHA", Sha1(text), "1", "k", "token", "50000", "0"], ["TTL", "k"],
+            ["SET", "k", "token", "PX", "40000"], ["EVALSHA", Sha1(text), "1", "k", .. database, "token", "50000", "0"], ["TTL", "k"],
             ["SET", "k", "token", "PX", "40000"], Evaluate(time: "x"), Evaluate(time: "-1"), ["GET", "k"], Evaluate(time: "9223372036854775807"), ["TTL", "k"],
             ["DEL", "k"], ["HSET", "k", "f", "v"], Evaluate(), ["DEL", "k"],
             two, ["MGET", "k", "l"], ["SET", "l", "other"], two, ["MGET", "k", "l"], ["MSET", "k", "token", "l", "token"], two, ["MGET", "k", "l"], ["TTL", "l"],
-            ["SET", "k", "7"], ["EVAL", text, "1", "k", "5", "50000"], ["GET", "k"], ["EVAL", text, "1", "none", "5", "50000"], ["MGET", "k", "none"], ["DEL", "k", "none"],
+            ["SET", "k", "7"], ["EVAL", text, "1", "k", .. database, "5", "50000"], ["GET", "k"], ["EVAL", text, "1", "none", .. database, "5", "50000"], ["MGET", "k", "none"], ["DEL", "k", "none"],
             ["MULTI"], Evaluate(), ["GET", "k"], ["EXEC"],
-            ["DEL", "k"], ["EVAL", text, "1", "k", "token", "50000", "100", "data"], ["TYPE", "k"], ["TTL", "k"],
+            ["DEL", "k"], ["EVAL", text, "1", "k", .. database, "token", "50000", "100", "data"], ["TYPE", "k"], ["TTL", "k"],
             ["SCRIPT", "EXISTS", Sha1(text), Sha1(text).ToUpperInvariant(), Sha1("return 1"), "x"],
             ["EVAL", text, "-1"], ["EVAL", text, "2", "k"], ["EVAL", text, "x"], ["EVALSHA", "x", "0"],
         ];

@@ -60,6 +60,10 @@ internal static class LockScripts
             }
         };
 
+    /// <summary>Creates the handler of a script that first tries to select the database ARGV[1]. The only database is selected already.</summary>
+    public static ScriptHandler InDatabase(ScriptHandler handler) =>
+        (RespSession session, scoped in ScriptCall call, ref RespWriter writer) => handler(session, call.WithoutFirstArgument(), ref writer);
+
     /// <summary>Sets all keys if none exists. Returns their number, or 0.</summary>
     public static void AcquireAll(RespSession session, scoped in ScriptCall call, ref RespWriter writer)
     {

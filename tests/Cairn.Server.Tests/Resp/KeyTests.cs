@@ -4,6 +4,18 @@ namespace Cairn.Server.Tests.Resp;
 public class KeyTests
 {
     [Fact]
+    public void Scan_of_few_keys_ends_in_one_call()
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        Assert.True(host.Store.Engine.BucketCount > 10_000, "The index is too small for the test.");
+
+        Assert.Equal("*2\r\n$1\r\n0\r\n*0\r\n", client.Run("SCAN 0"));
+        client.Run("SET key value");
+        Assert.Equal("*2\r\n$1\r\n0\r\n*1\r\n$3\r\nkey\r\n", client.Run("SCAN 0"));
+    }
+
+    [Fact]
     public void Key_is_there_until_its_time_and_gone_at_it()
     {
         var clock = new ManualClock();

@@ -9,9 +9,10 @@ internal static class KeyCommands
     private const CommandFlags Reads = CommandFlags.ReadOnly | CommandFlags.Fast;
     private const CommandFlags Writes = CommandFlags.Write;
 
-    // Limits the buckets that SCAN visits, so that a scan that finds few keys ends soon.
+    // Limits the buckets that SCAN visits, so that a scan that finds few keys ends soon. A store of 1 GiB has fewer: with few keys, clients get
+    // all of them in one reply, as from Redis.
     private const int BucketsPerWantedKey = 10;
-    private const int FewestBuckets = 4096;
+    private const int FewestBuckets = 2 << 20;
 
     // Limits the reply, so that a scan that finds many keys also ends soon. COUNT is only a hint.
     private const int LongestScanBytes = 1 << 20;

@@ -40,6 +40,9 @@ internal readonly record struct ExtendedDouble
     /// <summary>Gets false for results that INCRBYFLOAT rejects: the sum is too large, or a summand is infinite.</summary>
     public bool IsFinite => !_isInfinite;
 
+    /// <summary>Gets the approximate number of binary places between the number and its point: its text takes time in proportion.</summary>
+    public int Places => Math.Abs(_exponent);
+
     /// <summary>
     /// Reads a number like <c>strtold</c> of C: decimal or hexadecimal (<c>0x1.8p1</c>), with or without an exponent, or <c>inf</c>. White
     /// space, NaN and numbers out of range are rejected.

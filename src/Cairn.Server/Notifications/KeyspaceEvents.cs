@@ -14,31 +14,38 @@ internal delegate void ReadHandler(ReadOnlySpan<byte> key, bool isFound, int val
 // Keyspace events, as notify-keyspace-events of Redis, for the changes that this server makes:
 //
 //   a command of either protocol changed a key  -- Notify -->                       channels
+//   the same, and an event has many receivers   -- Notify --> waiting -- thread pool --> channels
 //   the store expired or evicted a key          -- OnDeparted --> waiting -- drain --> channels
 //
 //   I1  While no class is on, a change costs one read and one branch, and the store has no observer.
 //   I2  OnDeparted runs under a partition lock. It copies the key and takes only _waitingLock. No other lock is taken under that.
 //   I3  Events are sent under _sendLock, the waiting ones first. So a client that changes keys one after another sees their events in
 //       that order. The events of entries that a change evicted or found expired come before the change's own event.
-//   I4  At most MostWaiting departures wait, with keys of at most MostWaitingBytes. Further ones are discarded and counted, because a
-//       departure cannot wait for its receivers.
+//   I4  At most MostWaiting events wait, with keys of at most MostWaitingBytes. Further ones are discarded and counted, because a
+//       change cannot wait for the receivers of its event.
+//   I5  A worker sends few events at once, and none that takes long: a command can change 65,536 keys, and clients can subscribe to
+//       millions of patterns. The thread pool sends the others, one at a time, so a worker waits for one of them at most.
 //
 // Only keys that clients see have events: those of collection 0, and pinned ones. Changes by other processes are known by hash only, so they have
 // no events.
 internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, PinnedKeys? pinned = null) : IEntryObserver, IThreadPoolWorkItem
 {
-    /// <summary>The maximum number of departures that wait to be sent.</summary>
+    /// <summary>The maximum number of events that wait to be sent.</summary>
     public const int MostWaiting = 65_536;
 
     /// <summary>The maximum number of bytes of their keys. A key may have 64 KiB, so a limit of the number alone would allow 4
     /// GiB.</summary>
     public const int MostWaitingBytes = 16 << 20;
 
+    /// <summary>The maximum number of patterns and receivers of an event that a worker sends (I5).</summary>
+    public const int MostReceiversAtOnce = 64;
+
+    private const int MostEventsAtOnce = 1024;
     private const int KeptChannelBytes = 4 << 10;
 
     private readonly Lock _sendLock = new();
     private readonly Lock _waitingLock = new();
-    private readonly Queue<Departure> _waiting = new();
+    private readonly Queue<WaitingEvent> _waiting = new();
     private volatile EvictionHandler? _evictions;
     private volatile ReadHandler? _reads;
     private volatile EventClasses _active; // None unless a form is on.
@@ -52,7 +59,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
     /// <summary>Gets the events of servers that send none. They cannot be switched on.</summary>
     public static KeyspaceEvents Off { get; } = new(null, null);
 
-    /// <summary>Gets the number of departures that were not sent because too many waited (I4).</summary>
+    /// <summary>Gets the number of events that were not sent because too many waited (I4).</summary>
     public long Dropped => Interlocked.Read(ref _dropped);
 
     /// <summary>Gets or sets the classes that are sent. Thread-safe.</summary>
@@ -103,7 +110,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
     {
         if (IsSent(type))
         {
-            Send(name, key);
+            Send(type, name, key);
         }
     }
 
@@ -126,7 +133,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
         }
     }
 
-    /// <summary>Sends the waiting departures (I3).</summary>
+    /// <summary>Sends waiting events (I3, I5).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void SendWaiting()
     {
@@ -141,12 +148,12 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
         EventClasses type = departure == EntryDeparture.Expired ? EventClasses.Expired : EventClasses.Evicted;
         if ((pinned ?? PinnedKeys.None).Shows(collection) && (IsSent(type) || (type == EventClasses.Evicted && _evictions is not null)))
         {
-            AddWaiting(key, type);
+            AddWaiting(key, type, type == EventClasses.Expired ? "expired"u8 : "evicted"u8);
         }
     }
 
-    /// <summary>Adds the key of a departed entry to the waiting ones (I2, I4).</summary>
-    public void AddWaiting(ReadOnlySpan<byte> key, EventClasses type)
+    /// <summary>Adds an event to the waiting ones (I2, I4).</summary>
+    public void AddWaiting(ReadOnlySpan<byte> key, EventClasses type, ReadOnlySpan<byte> name)
     {
         byte[] copy = ArrayPool<byte>.Shared.Rent(key.Length);
         key.CopyTo(copy);
@@ -160,7 +167,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
                 return;
             }
 
-            _waiting.Enqueue(new Departure(copy, key.Length, type));
+            _waiting.Enqueue(new WaitingEvent(copy, key.Length, type, name.ToArray()));
             _waitingBytes += key.Length;
             _waitingCount = _waiting.Count;
             isFirst = !_isScheduled;
@@ -180,7 +187,13 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
             _isScheduled = false;
         }
 
-        Drain();
+        while (_waitingCount != 0)
+        {
+            lock (_sendLock)
+            {
+                SendWaiting(1);
+            }
+        }
     }
 
     private bool IsSent(EventClasses type) => (_active & type) != 0;
@@ -219,29 +232,44 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
     private unsafe void NotifyNew(in KeyRef key) => Notify(EventClasses.New, "new"u8, new ReadOnlySpan<byte>(key.Bytes, key.Length));
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Send(ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
+    private void Send(EventClasses type, ReadOnlySpan<byte> name, ReadOnlySpan<byte> key)
     {
-        lock (_sendLock)
+        if (IsQuick)
         {
-            SendAllWaiting();
-            SendOne(name, key);
+            lock (_sendLock)
+            {
+                SendWaiting(MostEventsAtOnce);
+                if (_waitingCount == 0)
+                {
+                    SendOne(name, key);
+                    return;
+                }
+            }
         }
+
+        AddWaiting(key, type, name);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void Drain()
     {
-        lock (_sendLock)
+        if (IsQuick)
         {
-            SendAllWaiting();
+            lock (_sendLock)
+            {
+                SendWaiting(MostEventsAtOnce);
+            }
         }
     }
 
-    private void SendAllWaiting()
+    // Returns whether a worker may send an event itself (I5).
+    private bool IsQuick => channel is null || channel.Cost <= MostReceiversAtOnce;
+
+    private void SendWaiting(int most)
     {
-        while (_waitingCount != 0)
+        while (_waitingCount != 0 && most-- > 0)
         {
-            Departure next;
+            WaitingEvent next;
             lock (_waitingLock)
             {
                 next = _waiting.Dequeue();
@@ -251,7 +279,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
 
             if (IsSent(next.Type))
             {
-                SendOne(next.Type == EventClasses.Expired ? "expired"u8 : "evicted"u8, next.Key.AsSpan(0, next.Length));
+                SendOne(next.Name, next.Key.AsSpan(0, next.Length));
             }
 
             if (next.Type == EventClasses.Evicted)
@@ -294,5 +322,5 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
         return _channelName.AsSpan(0, length);
     }
 
-    private readonly record struct Departure(byte[] Key, int Length, EventClasses Type);
+    private readonly record struct WaitingEvent(byte[] Key, int Length, EventClasses Type, byte[] Name);
 }

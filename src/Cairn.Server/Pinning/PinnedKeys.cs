@@ -97,7 +97,7 @@ internal sealed unsafe class PinnedKeys
     public long CountKeys(StoreStatistics statistics) => Math.Max(
         0,
         statistics.Totals.Entries
-            - statistics.Collections.Where(one => one.Name.Length > 0 && !(one.Name == CollectionName && !IsEmpty)).Sum(one => one.Entries));
+            - statistics.Collections.Where(one => one.Name.Length > 0 && !(one.Name == CollectionName && !IsEmpty)).Aggregate(0L, (sum, one) => sum + one.Entries));
 
     /// <summary>Returns the statistics of the kept collection; null if no keys are pinned.</summary>
     public CollectionStatistics? StatisticsIn(StoreStatistics statistics) =>

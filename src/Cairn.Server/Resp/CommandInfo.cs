@@ -37,11 +37,16 @@ internal enum CommandFlags
 
     /// <summary>Reads the whole value of its first key to change a part of it.</summary>
     Rewrites = 1 << 25,
+
+    /// <summary>Takes a list of any length, not only options.</summary>
+    Lists = 1 << 26,
 }
 
 /// <summary>A command, or a subcommand of a command.</summary>
 internal sealed class CommandInfo
 {
+    private const int MostOptions = 1024;
+
     private readonly string _name = "";
 
     /// <summary>Gets the name in lower case. The name of a subcommand includes its command: client|id.</summary>
@@ -93,10 +98,14 @@ internal sealed class CommandInfo
 
     public CommandInfo[] Subcommands { get; init; } = [];
 
+    /// <summary>Gets the maximum number of arguments. Options can be repeated, and all are read in one turn.</summary>
+    public int MostArguments => LastKey < 0 || HasKeyCount || (Flags & CommandFlags.Lists) != 0 ? int.MaxValue : MostOptions;
+
     /// <summary>Gets the last part of the name.</summary>
     public string ShortName { get; private init; } = "";
 
-    public bool AcceptsCount(int arguments) => Arity >= 0 ? arguments == Arity : arguments >= -Arity;
+    public bool AcceptsCount(int arguments) =>
+        Arity >= 0 ? arguments == Arity : arguments >= -Arity && (arguments <= MostOptions || arguments <= MostArguments);
 
     /// <summary>Returns the index of the last key of a request, relative to the command's name; before the first key if there is
     /// none.</summary>

@@ -9,8 +9,8 @@ internal sealed partial class RespSession : ITracker
 {
     private const int KeptOwnHashes = 1024;
 
-    // The size of a heap object, besides its content.
-    private const int ObjectBytes = 32;
+    // The memory of a prefix that one client follows, besides its bytes: the array, its place in the hub's table, and the set of clients.
+    private const int FollowedPrefixBytes = 400;
 
     private volatile TrackingState? _tracking;
     private volatile bool _isRedirectionBroken;
@@ -130,6 +130,7 @@ internal sealed partial class RespSession : ITracker
             OwnHashes.Add(Keys.PlaceOf(arguments[i]).Hash);
         }
 
+        long sent = hub.BroadcastsSent;
         hub.BeginOwn(this);
         try
         {
@@ -138,6 +139,7 @@ internal sealed partial class RespSession : ITracker
         finally
         {
             hub.EndOwn(this);
+            CountWork(hub.BroadcastsSent - sent);
             EndHold();
             if (OwnHashes.Capacity > KeptOwnHashes)
             {
@@ -147,7 +149,7 @@ internal sealed partial class RespSession : ITracker
         }
     }
 
-    private static long PrefixBytes(byte[] prefix) => prefix.Length + ObjectBytes;
+    private static long PrefixBytes(byte[] prefix) => prefix.Length + FollowedPrefixBytes;
 
     // Sends invalidations before the client that made the changes gets its replies.
     private void TellChanges()

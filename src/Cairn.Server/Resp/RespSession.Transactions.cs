@@ -226,7 +226,7 @@ internal sealed partial class RespSession
                 work += command switch
                 {
                     { Name: "keys" } => Server.Store.GetStatistics().Totals.Entries,
-                    { IsPublish: true } => Server.Messages.PatternCount / PubSubHub.PatternsOfElement,
+                    { IsPublish: true } => (Server.Messages.PatternCount / PubSubHub.PatternsOfElement) + Server.Messages.CountSubscribers(arguments[1]),
                     not null when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
                     _ => 0,
                 };

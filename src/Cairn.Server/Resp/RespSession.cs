@@ -286,7 +286,12 @@ internal sealed partial class RespSession : Session
 
         if (!command.AcceptsCount(arguments.Count))
         {
-            RejectCommand(command, $"ERR wrong number of arguments for '{command.Name}' command", ref writer);
+            RejectCommand(
+                command,
+                arguments.Count > command.MostArguments
+                    ? $"ERR '{command.Name}' takes at most {command.MostArguments} arguments"
+                    : $"ERR wrong number of arguments for '{command.Name}' command",
+                ref writer);
             _recorder.CountRejected(command.Number);
             return;
         }

@@ -206,18 +206,17 @@ public partial class KeyspaceEventTests
         using var entered = new ManualResetEventSlim();
         var channel = new GatedChannel(gate, entered);
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
-        events.AddWaiting("first"u8, EventClasses.Evicted);
+        events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
         Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
 
         for (int i = 0; i < KeyspaceEvents.MostWaiting + 10; i++)
         {
-            events.AddWaiting("key"u8, EventClasses.Evicted);
+            events.AddWaiting("key"u8, EventClasses.Evicted, "evicted"u8);
         }
 
         Assert.Equal(10, events.Dropped);
         gate.Set();
-        events.SendWaiting();
-        Assert.Equal(KeyspaceEvents.MostWaiting + 1, channel.Count);
+        channel.Await(KeyspaceEvents.MostWaiting + 1);
     }
 
     [Fact]
@@ -228,22 +227,69 @@ public partial class KeyspaceEventTests
         using var entered = new ManualResetEventSlim();
         var channel = new GatedChannel(gate, entered);
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
-        events.AddWaiting("first"u8, EventClasses.Evicted);
+        events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
         Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
         byte[] longest = new byte[64 << 10];
 
         for (int i = 0; i < 300; i++)
         {
-            events.AddWaiting(longest, EventClasses.Evicted);
+            events.AddWaiting(longest, EventClasses.Evicted, "evicted"u8);
         }
 
         Assert.Equal(300 - 256, events.Dropped);
         gate.Set();
+        channel.Await(1 + 256);
+        events.AddWaiting(longest, EventClasses.Evicted, "evicted"u8);
+        channel.Await(1 + 256 + 1);
+    }
+
+    [Fact]
+    public void Event_of_many_patterns_is_sent_by_another_thread_and_events_stay_in_order()
+    {
+        using var host = new RespHost();
+        using var gate = new ManualResetEventSlim();
+        using var entered = new ManualResetEventSlim();
+        var channel = new GatedChannel(gate, entered) { Cost = KeyspaceEvents.MostReceiversAtOnce + 1 };
+        var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Strings | EventClasses.Evicted };
+
+        // None of these calls waits for the channel, which sends nothing yet.
+        events.Notify(EventClasses.Strings, "set"u8, "key-0"u8);
+        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        for (int i = 1; i < 2000; i++)
+        {
+            events.Notify(EventClasses.Strings, "set"u8, Encoding.ASCII.GetBytes($"key-{i}"));
+            events.SendWaiting();
+        }
+
+        channel.Cost = 0;
+        gate.Set();
+        channel.Await(2000);
+        events.Notify(EventClasses.Strings, "set"u8, "key-2000"u8);
+        channel.Await(2001);
+        Assert.Equal(Enumerable.Range(0, 2001).Select(i => $"key-{i}"), channel.Keys);
+        Assert.Equal(0, events.Dropped);
+    }
+
+    [Fact]
+    public void Worker_sends_at_most_1024_waiting_events_at_once()
+    {
+        using var host = new RespHost();
+        using var gate = new ManualResetEventSlim();
+        using var entered = new ManualResetEventSlim();
+        var channel = new GatedChannel(gate, entered);
+        var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
+        events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
+        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        for (int i = 0; i < 5000; i++)
+        {
+            events.AddWaiting("key"u8, EventClasses.Evicted, "evicted"u8);
+        }
+
+        gate.Set();
+        int mine = Environment.CurrentManagedThreadId;
         events.SendWaiting();
-        Assert.Equal(1 + 256, channel.Count);
-        events.AddWaiting(longest, EventClasses.Evicted);
-        events.SendWaiting();
-        Assert.Equal(1 + 256 + 1, channel.Count);
+
+        Assert.InRange(channel.Threads.Count(thread => thread == mine), 0, 1024);
     }
 
     [Fact]
@@ -287,15 +333,49 @@ public partial class KeyspaceEventTests
 
     private sealed class GatedChannel(ManualResetEventSlim gate, ManualResetEventSlim entered) : IEventChannel
     {
-        private int _count;
+        private readonly List<(string Key, int Thread)> _sent = [];
 
-        public int Count => Volatile.Read(ref _count);
+        public int Count => Sent.Length;
+
+        public IEnumerable<string> Keys => Sent.Select(sent => sent.Key);
+
+        public IEnumerable<int> Threads => Sent.Select(sent => sent.Thread);
+
+        public int Cost { get; set; }
+
+        private (string Key, int Thread)[] Sent
+        {
+            get
+            {
+                lock (_sent)
+                {
+                    return [.. _sent];
+                }
+            }
+        }
 
         public void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
         {
             entered.Set();
             gate.Wait();
-            Interlocked.Increment(ref _count);
+            lock (_sent)
+            {
+                _sent.Add((Encoding.ASCII.GetString(key), Environment.CurrentManagedThreadId));
+                Monitor.PulseAll(_sent);
+            }
+        }
+
+        public void Await(int count)
+        {
+            lock (_sent)
+            {
+                while (_sent.Count < count)
+                {
+                    Assert.True(Monitor.Wait(_sent, TimeSpan.FromMinutes(1)));
+                }
+
+                Assert.Equal(count, _sent.Count);
+            }
         }
     }
 

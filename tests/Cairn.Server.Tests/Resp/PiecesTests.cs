@@ -208,7 +208,11 @@ public sealed class PiecesTests : IDisposable
 
     /// <summary>Gets commands that read and write a whole value to change a part of it, or that copy it for nothing.</summary>
     public static TheoryData<string> Rewrites =>
-        ["HINCRBY big n 1", "HSET big 1 x", "HSETNX big other x", "APPEND long x", "SETRANGE long 5 x", "COPY long other REPLACE", "CLIENT REPLY SKIP\r\nGET long"];
+        [
+            "HINCRBY big n 1", "HSET big 1 x", "HSETNX big other x", "APPEND long x", "SETRANGE long 5 x", "COPY long other REPLACE", "CLIENT REPLY SKIP\r\nGET long",
+            "INFO", "INFO everything", "COMMAND", "COMMAND INFO", "COMMAND DOCS", "INCRBYFLOAT huge 1e4900", "HINCRBYFLOAT h huge 1e4900", "INCRBYFLOAT tiny 1e-4900\r\nDEL tiny",
+            "PUBLISH crowd message",
+        ];
 
     [Theory]
     [MemberData(nameof(Rewrites))]
@@ -216,6 +220,11 @@ public sealed class PiecesTests : IDisposable
     {
         RespClient client = _host.Connect();
         Fill(client);
+        for (int i = 0; i < RespSession.ElementsPerTurn; i++)
+        {
+            _host.Connect().Run("SUBSCRIBE crowd");
+        }
+
         byte[] request = Encoding.ASCII.GetBytes(command + "\r\n");
         byte[] many = [.. Enumerable.Repeat(request, 100).SelectMany(bytes => bytes)];
 
@@ -230,6 +239,7 @@ public sealed class PiecesTests : IDisposable
     [InlineData("APPEND long x", 1000)]
     [InlineData("KEYS *", 30)]
     [InlineData("PUBLISH c m", 30_000)]
+    [InlineData("PUBLISH crowd m", 10_000)]
     public void Transaction_of_too_much_work_is_refused_and_changes_nothing(string command, int times)
     {
         RespClient client = _host.Connect(fullAt: int.MaxValue);
@@ -237,6 +247,10 @@ public sealed class PiecesTests : IDisposable
         byte[] keys = Request(["MSET", .. Enumerable.Range(0, Many).SelectMany(i => new[] { $"key-{i}", "value" })]);
         client.Send(keys, keys.Length);
         client.Send($"HELLO 3\r\nPSUBSCRIBE{string.Concat(Enumerable.Range(0, 1000).Select(i => $" {i}*"))}\r\n");
+        for (int i = 0; i < 100; i++)
+        {
+            _host.Connect().Run("SUBSCRIBE crowd");
+        }
 
         string replies = client.Send($"MULTI\r\nSET k new\r\n{string.Concat(Enumerable.Repeat(command + "\r\n", times))}EXEC\r\nGET k\r\n");
 
@@ -244,13 +258,24 @@ public sealed class PiecesTests : IDisposable
         Assert.EndsWith("*1\r\n:1\r\n", client.Send($"MULTI\r\nEXISTS k\r\nEXEC\r\n"), StringComparison.Ordinal);
     }
 
-    [Fact]
-    public void Transaction_that_takes_too_long_although_nothing_told_so_before_ends_its_connection()
+    [Theory]
+    [InlineData("HSCAN big 0 MATCH absent*", 100)]
+    [InlineData("INFO", 2000)]
+    [InlineData("COMMAND", 2000)]
+    [InlineData("INCRBYFLOAT huge 1e4900", 2000)]
+    [InlineData("SET own value", 2000)]
+    public void Transaction_that_takes_too_long_although_nothing_told_so_before_ends_its_connection(string command, int times)
     {
         RespClient client = _host.Connect(fullAt: int.MaxValue);
         Fill(client);
+        for (int i = 0; i < 1000; i++)
+        {
+            _host.Connect().Send("HELLO 3\r\nCLIENT TRACKING ON BCAST\r\n");
+        }
 
-        client.Send($"MULTI\r\n{string.Concat(Enumerable.Repeat("HSCAN big 0 MATCH absent*\r\n", 100))}EXEC\r\n");
+        client.Send("HELLO 3\r\nCLIENT TRACKING ON NOLOOP\r\nCLIENT REPLY OFF\r\n");
+
+        client.Send($"MULTI\r\n{string.Concat(Enumerable.Repeat(command + "\r\n", times))}EXEC\r\n");
 
         Assert.Equal(CloseReason.TransactionTooLong, client.ClosedFor);
     }
@@ -411,7 +436,7 @@ public sealed class PiecesTests : IDisposable
     [Fact]
     public void Everything_that_a_session_keeps_is_counted_and_no_more_when_it_is_gone()
     {
-        string word = new('w', 1000);
+        string word = new('w', 250);
         RespClient client = _host.Connect();
         (string Request, string Undo)[] kept =
         [

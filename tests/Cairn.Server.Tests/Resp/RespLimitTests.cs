@@ -93,6 +93,37 @@ public sealed class RespLimitTests : IDisposable
             $"*3\r\n$7\r\nPUBLISH\r\n$65536\r\n{longest}\r\n$1\r\nx\r\n*2\r\n$9\r\nSUBSCRIBE\r\n$65536\r\n{longest}\r\n"));
     }
 
+    /// <summary>Gets commands whose options can be repeated: their arguments, and the repeated ones.</summary>
+    public static TheoryData<string, string> RepeatedOptions => new()
+    {
+        { "SET k v", "NX" },
+        { "GETEX k", "PERSIST" },
+        { "COPY a b", "REPLACE" },
+        { "EXPIRE k 1", "NX" },
+        { "SCAN 0", "COUNT 10" },
+        { "HSCAN h 0", "MATCH a*" },
+        { "ZRANGE z 0 1", "WITHSCORES" },
+        { "MEMORY USAGE k", "SAMPLES 0" },
+        { "HELLO 3", "SETNAME a" },
+        { "CLIENT KILL", "ID 999999" },
+        { "CLIENT TRACKING ON", "NOLOOP" },
+        { "FLUSHALL", "ASYNC" },
+    };
+
+    [Theory]
+    [MemberData(nameof(RepeatedOptions))]
+    public void Command_with_options_has_at_most_1024_arguments(string command, string option)
+    {
+        using var host = new RespHost();
+        RespClient client = host.Connect();
+        string options = string.Concat(Enumerable.Repeat($" {option}", 1024));
+        int words = command.StartsWith("CLIENT", StringComparison.Ordinal) || command.StartsWith("MEMORY", StringComparison.Ordinal) ? 2 : 1;
+        string name = string.Join('|', command.Split(' ')[..words]).ToLowerInvariant();
+
+        Assert.Equal($"-ERR '{name}' takes at most 1024 arguments\r\n", client.Run(command + options));
+        Assert.Equal("+PONG\r\n", client.Run("PING"));
+    }
+
     [Fact]
     public void Settings_are_looked_up_in_turns_of_bounded_length()
     {

@@ -8,7 +8,7 @@ namespace Cairn.Server.Resp.Commands;
 // program that sets them works.
 internal static class ConfigCommands
 {
-    private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript;
+    private const CommandFlags Flags = CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Admin | CommandFlags.NoScript | CommandFlags.Lists;
 
     private static readonly Setting[] s_settings =
     [

@@ -44,7 +44,7 @@ internal static class ConnectionCommands
                 Make("client|setname", 3, OfClient, SetName),
                 Make("client|setinfo", 4, OfClient, SetInfo),
                 Make("client|info", 2, OfClient, Info),
-                Make("client|list", -2, OfClient | CommandFlags.Admin, List),
+                Make("client|list", -2, OfClient | CommandFlags.Admin | CommandFlags.Lists, List),
                 Make("client|kill", -3, OfClient | CommandFlags.Admin, Kill),
                 Make("client|pause", -3, OfClient | CommandFlags.Admin, Pause),
                 Make("client|unpause", 2, OfClient | CommandFlags.Admin, Unpause),

@@ -9,6 +9,10 @@ internal static class CounterCommands
 {
     private const CommandFlags Flags = CommandFlags.Write | CommandFlags.DenyOom | CommandFlags.Fast;
 
+    // The places and digits of a sum that take as long as one ordinary key.
+    private const int PlacesOfElement = 32;
+    private const int DigitsOfElement = 2;
+
     public static CommandInfo[] All { get; } =
     [
         Make("incr", 2, (session, scoped in arguments, ref writer) => Add(session, arguments[1], 1, ref writer)),
@@ -98,6 +102,10 @@ internal static class CounterCommands
         }
     }
 
+    /// <summary>Counts the work of a sum. A number of thousands of digits takes as long as thousands of keys.</summary>
+    public static void CountSum(RespSession session, ExtendedDouble delta, byte[] sum) =>
+        session.CountWork((delta.Places / PlacesOfElement) + (sum.Length / DigitsOfElement));
+
     private static void IncrByFloat(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
         KeySpace keys = session.Keys;
@@ -125,6 +133,7 @@ internal static class CounterCommands
             }
 
             byte[] sum = Text.Format(number);
+            CountSum(session, delta, sum);
             WriteStatus status = isFound
                 ? keys.Rewrite(arguments[1], sum, info.Version)
                 : keys.Write(arguments[1], EntryType.Value, sum, ResolvedExpiration.Never, WriteCondition.IfAbsent);

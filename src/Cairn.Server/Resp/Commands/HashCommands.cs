@@ -21,15 +21,15 @@ internal static class HashCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("hset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hset", isOkReply: false, ref w)),
-        Make("hmset", -4, Writes, (s, scoped in a, ref w) => Set(s, a, "hmset", isOkReply: true, ref w)),
+        Make("hset", -4, Writes | CommandFlags.Lists, (s, scoped in a, ref w) => Set(s, a, "hset", isOkReply: false, ref w)),
+        Make("hmset", -4, Writes | CommandFlags.Lists, (s, scoped in a, ref w) => Set(s, a, "hmset", isOkReply: true, ref w)),
         Make("hsetnx", 4, Writes, SetNx),
         Make("hget", 3, Reads, Get),
-        Make("hmget", -3, Reads, (s, scoped in a, ref w) => Reply(s, a, RespType.Hash, s_someFields, isOfSomeFields: true, ref w)),
+        Make("hmget", -3, Reads | CommandFlags.Lists, (s, scoped in a, ref w) => Reply(s, a, RespType.Hash, s_someFields, isOfSomeFields: true, ref w)),
         Make("hgetall", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, RespType.Hash, s_fieldsAndValues, ref w)),
         Make("hkeys", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, RespType.Hash, s_fields, ref w)),
         Make("hvals", 2, ReadsAll, (s, scoped in a, ref w) => Reply(s, a, RespType.Hash, s_values, ref w)),
-        Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.Rewrites, (s, scoped in a, ref w) => Delete(s, a, RespType.Hash, "hdel"u8, ref w)),
+        Make("hdel", -3, CommandFlags.Write | CommandFlags.Fast | CommandFlags.Rewrites | CommandFlags.Lists, (s, scoped in a, ref w) => Delete(s, a, RespType.Hash, "hdel"u8, ref w)),
         Make("hexists", 3, Reads, Exists),
         Make("hlen", 2, Reads, (s, scoped in a, ref w) => Count(s, a, RespType.Hash, ref w)),
         Make("hstrlen", 3, Reads, StrLen),
@@ -271,6 +271,7 @@ internal static class HashCommands
             }
 
             byte[] text = Text.Format(sum);
+            CounterCommands.CountSum(session, delta, text);
             session.Editor.Set(arguments[2], text);
             if (TrySave(session, arguments[1], RespType.Hash, info, out bool isStored, ref writer))
             {

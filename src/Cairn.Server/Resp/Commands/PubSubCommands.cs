@@ -19,10 +19,10 @@ internal static class PubSubCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("subscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "subscribe"u8, isPattern: false, ref w)),
-        Make("psubscribe", -2, Subscriptions, (s, scoped in a, ref w) => Subscribe(s, a, "psubscribe"u8, isPattern: true, ref w)),
-        Make("unsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "unsubscribe"u8, isPattern: false, ref w)),
-        Make("punsubscribe", -1, Subscriptions, (s, scoped in a, ref w) => Unsubscribe(s, a, "punsubscribe"u8, isPattern: true, ref w)),
+        Make("subscribe", -2, Subscriptions | CommandFlags.Lists, (s, scoped in a, ref w) => Subscribe(s, a, "subscribe"u8, isPattern: false, ref w)),
+        Make("psubscribe", -2, Subscriptions | CommandFlags.Lists, (s, scoped in a, ref w) => Subscribe(s, a, "psubscribe"u8, isPattern: true, ref w)),
+        Make("unsubscribe", -1, Subscriptions | CommandFlags.Lists, (s, scoped in a, ref w) => Unsubscribe(s, a, "unsubscribe"u8, isPattern: false, ref w)),
+        Make("punsubscribe", -1, Subscriptions | CommandFlags.Lists, (s, scoped in a, ref w) => Unsubscribe(s, a, "punsubscribe"u8, isPattern: true, ref w)),
         new CommandInfo
         {
             Name = "publish", Arity = 3, Flags = AnyTime | CommandFlags.Fast, Group = "pubsub", Handler = Publish, IsPublish = true,
@@ -32,7 +32,7 @@ internal static class PubSubCommands
             Name = "pubsub", Arity = -2, Flags = CommandFlags.None, Group = "pubsub", Handler = NumPat, Subcommands =
             [
                 Make("pubsub|channels", -2, AnyTime, Channels),
-                Make("pubsub|numsub", -2, AnyTime, NumSub),
+                Make("pubsub|numsub", -2, AnyTime | CommandFlags.Lists, NumSub),
                 Make("pubsub|numpat", 2, AnyTime, NumPat),
                 HelpCommand.Of("pubsub", "pubsub"),
             ],
@@ -164,6 +164,7 @@ internal static class PubSubCommands
         RespSession session, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> content,
         List<Receiver> receivers, ref RespWriter writer)
     {
+        session.CountWork(receivers.Count);
         var message = PublishedMessage.Rent(channel, content, session.Peer.Held.Account);
         foreach ((ISubscriber receiver, string? pattern) in receivers)
         {

@@ -19,7 +19,7 @@ internal static class ScriptCommands
             Name = "script", Arity = -2, Flags = CommandFlags.None, Group = "scripting", Handler = Exists, Subcommands =
             [
                 new CommandInfo { Name = "script|load", Arity = 3, Flags = Flags, Group = "scripting", Handler = Load },
-                new CommandInfo { Name = "script|exists", Arity = -3, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Exists },
+                new CommandInfo { Name = "script|exists", Arity = -3, Flags = CommandFlags.NoScript | CommandFlags.Lists, Group = "scripting", Handler = Exists },
                 new CommandInfo { Name = "script|flush", Arity = -2, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Flush },
                 new CommandInfo { Name = "script|kill", Arity = 2, Flags = CommandFlags.NoScript, Group = "scripting", Handler = Kill },
                 HelpCommand.Of("script", "scripting"),

@@ -11,23 +11,26 @@ internal static class ServerCommands
     // The maximum length of the documentation of all commands.
     private const int DocsBytes = 256 << 10;
 
+    // The work to describe all commands, in ordinary elements.
+    private const int AllCommandsWork = 2048;
+
     public static CommandInfo[] All { get; } =
     [
         Make("dbsize", 1, CommandFlags.ReadOnly | CommandFlags.Fast | CommandFlags.AllKeys, DbSize),
         Make("flushdb", -1, CommandFlags.Write | CommandFlags.AllKeys, Flush),
         Make("flushall", -1, CommandFlags.Write | CommandFlags.AllKeys, Flush),
         Make("time", 1, AnyTime | CommandFlags.Fast, Time),
-        Make("info", -1, AnyTime, InfoCommand.Info),
+        Make("info", -1, AnyTime | CommandFlags.Lists, InfoCommand.Info),
         new CommandInfo
         {
             Name = "command", Arity = -1, Flags = AnyTime, Group = "server", Handler = AllCommands, Subcommands =
             [
                 Make("command|count", 2, AnyTime, CommandCount),
-                Make("command|docs", -2, AnyTime, Docs),
-                Make("command|info", -2, AnyTime, CommandInfos),
+                Make("command|docs", -2, AnyTime | CommandFlags.Lists, Docs),
+                Make("command|info", -2, AnyTime | CommandFlags.Lists, CommandInfos),
                 Make("command|list", -2, AnyTime, CommandList),
-                Make("command|getkeys", -4, AnyTime, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: false, ref w)),
-                Make("command|getkeysandflags", -4, AnyTime, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: true, ref w)),
+                Make("command|getkeys", -4, AnyTime | CommandFlags.Lists, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: false, ref w)),
+                Make("command|getkeysandflags", -4, AnyTime | CommandFlags.Lists, (s, scoped in a, ref w) => CommandGetKeys(s, a, hasFlags: true, ref w)),
                 HelpCommand.Of("command", "server"),
             ],
         },
@@ -154,6 +157,7 @@ internal static class ServerCommands
             return;
         }
 
+        session.CountWork(AllCommandsWork);
         writer.WriteArrayHeader(session.Server.Commands.All.Length);
         foreach (CommandInfo command in session.Server.Commands.All)
         {
@@ -170,6 +174,7 @@ internal static class ServerCommands
         {
             if (!session.MustAwaitMemory(DocsBytes, 1, ref writer))
             {
+                session.CountWork(AllCommandsWork);
                 WriteDocs(session.Server.Commands.All, ref writer);
             }
 

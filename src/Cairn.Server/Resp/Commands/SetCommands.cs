@@ -17,11 +17,11 @@ internal static class SetCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("sadd", -3, Writes | CommandFlags.DenyOom, Add),
-        Make("srem", -3, Writes, (s, scoped in a, ref w) => Delete(s, a, RespType.Set, "srem"u8, ref w)),
+        Make("sadd", -3, Writes | CommandFlags.DenyOom | CommandFlags.Lists, Add),
+        Make("srem", -3, Writes | CommandFlags.Lists, (s, scoped in a, ref w) => Delete(s, a, RespType.Set, "srem"u8, ref w)),
         Make("scard", 2, Reads, (s, scoped in a, ref w) => Count(s, a, RespType.Set, ref w)),
         Make("sismember", 3, Reads, IsMember),
-        Make("smismember", -3, Reads, (s, scoped in a, ref w) => Reply(s, a, RespType.Set, s_areMembers, isOfSomeFields: true, ref w)),
+        Make("smismember", -3, Reads | CommandFlags.Lists, (s, scoped in a, ref w) => Reply(s, a, RespType.Set, s_areMembers, isOfSomeFields: true, ref w)),
         Make("smembers", 2, CommandFlags.ReadOnly | CommandFlags.RepliesValues, (s, scoped in a, ref w) => Reply(s, a, RespType.Set, s_members, ref w)),
         Make("sscan", -3, CommandFlags.ReadOnly, (s, scoped in a, ref w) => Scan(s, a, RespType.Set, s_scan, ref w)),
     ];

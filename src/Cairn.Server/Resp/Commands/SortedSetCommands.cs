@@ -32,15 +32,15 @@ internal static class SortedSetCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("zadd", -4, Writes | CommandFlags.DenyOom, (s, scoped in a, ref w) => Add(s, a, AddOptions.None, ref w)),
+        Make("zadd", -4, Writes | CommandFlags.DenyOom | CommandFlags.Lists, (s, scoped in a, ref w) => Add(s, a, AddOptions.None, ref w)),
         Make("zincrby", 4, Writes | CommandFlags.DenyOom, (s, scoped in a, ref w) => Add(s, a, AddOptions.Increments, ref w)),
-        Make("zrem", -3, Writes, (s, scoped in a, ref w) => Delete(s, a, RespType.SortedSet, "zrem"u8, ref w)),
+        Make("zrem", -3, Writes | CommandFlags.Lists, (s, scoped in a, ref w) => Delete(s, a, RespType.SortedSet, "zrem"u8, ref w)),
         Make("zremrangebyrank", 4, Removes, (s, scoped in a, ref w) => RemoveRange(s, a, isByScore: false, ref w)),
         Make("zremrangebyscore", 4, Removes, (s, scoped in a, ref w) => RemoveRange(s, a, isByScore: true, ref w)),
         Make("zcard", 2, Reads, (s, scoped in a, ref w) => Count(s, a, RespType.SortedSet, ref w)),
         Make("zcount", 4, Reads, CountRange),
         Make("zscore", 3, Reads, Score),
-        Make("zmscore", -3, Reads, (s, scoped in a, ref w) => Reply(s, a, RespType.SortedSet, s_scores, isOfSomeFields: true, ref w)),
+        Make("zmscore", -3, Reads | CommandFlags.Lists, (s, scoped in a, ref w) => Reply(s, a, RespType.SortedSet, s_scores, isOfSomeFields: true, ref w)),
         Make("zrank", 3, Reads, (s, scoped in a, ref w) => Rank(s, a, isReversed: false, ref w)),
         Make("zrevrank", 3, Reads, (s, scoped in a, ref w) => Rank(s, a, isReversed: true, ref w)),
         Make("zrange", -4, ReadsAll, Range),

@@ -7,8 +7,10 @@ internal static class TrackingCommands
 {
     private const CommandFlags Flags = CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale;
 
-    // Each prefix is compared with the other prefixes of its client, and with every key that changes.
+    // Each prefix is compared with the other prefixes of its client. The beginning of each key that changes is looked up once for each
+    // length of a prefix.
     private const int MostPrefixes = 256;
+    private const int LongestPrefix = 256;
 
     public static CommandInfo[] All { get; } =
     [
@@ -144,6 +146,10 @@ internal static class TrackingCommands
         else if (after.Prefixes.Length > MostPrefixes)
         {
             writer.WriteError(Text.Bytes($"ERR a client follows at most {MostPrefixes} prefixes"));
+        }
+        else if (prefixes.Exists(prefix => prefix.Length > LongestPrefix))
+        {
+            writer.WriteError(Text.Bytes($"ERR a prefix that a client follows has at most {LongestPrefix} bytes"));
         }
         else
         {

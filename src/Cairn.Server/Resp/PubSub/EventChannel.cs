@@ -7,10 +7,14 @@ namespace Cairn.Server.Resp.PubSub;
 internal sealed class EventChannel(PubSubHub messages) : IEventChannel
 {
     private readonly List<Receiver> _receivers = [];
+    private volatile int _latestReceivers;
+
+    public int Cost => messages.PatternCount + _latestReceivers;
 
     public void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
     {
         messages.FindReceivers(channel, _receivers);
+        _latestReceivers = _receivers.Count;
         if (_receivers.Count == 0)
         {
             return;

@@ -48,7 +48,11 @@ internal sealed class TrackingHub : IDisposable
     private readonly ChangedKeys _messages = new();
     private readonly List<ChangedKey> _news = []; // For broadcast clients, in the present round.
     private readonly List<byte[]> _wanted = [];
-    private readonly Dictionary<byte[], PublishedMessage?> _sent = new(new BytesComparer()); // By prefix.
+    private readonly Dictionary<byte[], FollowedPrefix> _followed = new(new BytesComparer());
+    private readonly Dictionary<byte[], FollowedPrefix>.AlternateLookup<ReadOnlySpan<byte>> _followedBySpan;
+    private readonly List<FollowedPrefix> _changed = []; // Those with news.
+    private readonly Dictionary<int, int> _prefixesOfLength = [];
+    private int[] _prefixLengths = []; // In ascending order. A changed key is looked up once for each.
     private readonly Dictionary<ulong, byte[]> _names = []; // Names of keys that commands are about to change, for broadcasts.
     private HashSet<(ulong Hash, long Writer)> _told = []; // Sent to broadcast clients in this round.
     private readonly InvalidationCursor[] _cursors;
@@ -81,6 +85,7 @@ internal sealed class TrackingHub : IDisposable
         _writers = new ITracker?[_cursors.Length];
         _timer = clock.CreateTimer(_ => Tick(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         MostKeys = mostKeys;
+        _followedBySpan = _followed.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
     public int MostKeys { get; }
@@ -106,20 +111,11 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    /// <summary>Gets the number of different prefixes that clients in broadcast mode follow.</summary>
-    public int PrefixCount
-    {
-        get
-        {
-            lock (_lock)
-            {
-                return _trackers
-                    .SelectMany(session => session.Tracking is { IsBroadcast: true } state ? state.Prefixes : [])
-                    .DistinctBy(Convert.ToHexString, StringComparer.Ordinal)
-                    .Count();
-            }
-        }
-    }
+    /// <summary>Gets the number of different prefixes that clients in broadcast mode follow. Thread-safe, approximate.</summary>
+    public int PrefixCount => _followed.Count;
+
+    /// <summary>Gets the number of invalidations that were sent to broadcast clients. Thread-safe, approximate.</summary>
+    public long BroadcastsSent { get; private set; }
 
     /// <summary>Gets the approximate memory that the tracked keys use.</summary>
     public long KeyBytes
@@ -155,6 +151,16 @@ internal sealed class TrackingHub : IDisposable
                     _timer.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
                     _keys.Clear();
                 }
+            }
+
+            if (before is { IsBroadcast: true })
+            {
+                Unfollow(session, before);
+            }
+
+            if (after is { IsBroadcast: true })
+            {
+                Follow(session, after);
             }
 
             _trackerCount = _trackers.Count;
@@ -436,69 +442,114 @@ internal sealed class TrackingHub : IDisposable
     // Each broadcast client gets the collected changes in one message for each of its prefixes, as in Redis. Clients with the same prefix share the message.
     private void SendNews()
     {
-        if (_news.Count == 0)
+        foreach (ChangedKey change in _news)
         {
-            return;
-        }
-
-        foreach (ITracker tracker in _trackers)
-        {
-            if (tracker.Tracking is not { IsBroadcast: true } state)
+            foreach (int length in _prefixLengths)
             {
-                continue;
-            }
-
-            bool isOwn = state.IsNoLoop && _news.Exists(change => change.Writer == tracker);
-            foreach (byte[] prefix in state.Prefixes)
-            {
-                if (isOwn)
+                if (length > change.Name.Length)
                 {
-                    PublishedMessage? own = MessageOf(prefix, tracker, tracker);
-                    if (own is not null)
+                    break;
+                }
+
+                if (_followedBySpan.TryGetValue(change.Name.AsSpan(0, length), out FollowedPrefix? prefix))
+                {
+                    if (prefix.News.Count == 0)
                     {
-                        tracker.Invalidate(own);
-                        own.Release();
+                        _changed.Add(prefix);
                     }
 
-                    continue;
-                }
-
-                if (!_sent.TryGetValue(prefix, out PublishedMessage? message))
-                {
-                    message = MessageOf(prefix, tracker, except: null);
-                    _sent.Add(prefix, message);
-                }
-
-                if (message is not null)
-                {
-                    tracker.Invalidate(message);
+                    prefix.News.Add(change);
                 }
             }
         }
 
-        foreach (PublishedMessage? message in _sent.Values)
+        foreach (FollowedPrefix prefix in _changed)
         {
-            message?.Release();
+            Send(prefix);
+            prefix.News.Clear();
         }
 
-        _sent.Clear();
+        _changed.Clear();
         _news.Clear();
         _newsBytes = 0;
     }
 
-    // Returns null if no change is of a key with the prefix.
-    private PublishedMessage? MessageOf(byte[] prefix, ITracker receiver, ITracker? except)
+    private void Send(FollowedPrefix prefix)
+    {
+        bool hasWriters = prefix.News.Exists(change => change.Writer is not null);
+        PublishedMessage? message = null;
+        foreach (ITracker tracker in prefix.Trackers)
+        {
+            if (hasWriters && tracker.Tracking is { IsNoLoop: true } && prefix.News.Exists(change => change.Writer == tracker))
+            {
+                PublishedMessage? own = MessageOf(prefix.News, tracker, except: tracker);
+                if (own is not null)
+                {
+                    tracker.Invalidate(own);
+                    own.Release();
+                }
+            }
+            else
+            {
+                message ??= MessageOf(prefix.News, tracker, except: null);
+                tracker.Invalidate(message);
+            }
+        }
+
+        message?.Release();
+        BroadcastsSent += prefix.Trackers.Count;
+    }
+
+    // Returns null if the client made all the changes.
+    private PublishedMessage? MessageOf(List<ChangedKey> news, ITracker receiver, ITracker? except)
     {
         _wanted.Clear();
-        foreach ((byte[] name, ITracker? writer) in _news)
+        foreach ((byte[] name, ITracker? writer) in news)
         {
-            if (name.AsSpan().StartsWith(prefix) && (except is null || writer != except))
+            if (except is null || writer != except)
             {
                 _wanted.Add(name);
             }
         }
 
         return _wanted.Count == 0 ? null : _messages.MessageOf(CollectionsMarshal.AsSpan(_wanted), receiver.Peer.Held.Account);
+    }
+
+    private void Follow(ITracker tracker, TrackingState state)
+    {
+        foreach (byte[] prefix in state.Prefixes)
+        {
+            if (!_followed.TryGetValue(prefix, out FollowedPrefix? followed))
+            {
+                _followed.Add(prefix, followed = new FollowedPrefix());
+                if (!_prefixesOfLength.TryGetValue(prefix.Length, out int count))
+                {
+                    _prefixLengths = [.. _prefixLengths.Append(prefix.Length).Order()];
+                }
+
+                _prefixesOfLength[prefix.Length] = count + 1;
+            }
+
+            followed.Trackers.Add(tracker);
+        }
+    }
+
+    private void Unfollow(ITracker tracker, TrackingState state)
+    {
+        foreach (byte[] prefix in state.Prefixes)
+        {
+            HashSet<ITracker> trackers = _followed[prefix].Trackers;
+            trackers.Remove(tracker);
+            if (trackers.Count == 0)
+            {
+                _followed.Remove(prefix);
+                if (--_prefixesOfLength[prefix.Length] == 0)
+                {
+                    _prefixesOfLength.Remove(prefix.Length);
+                    _prefixLengths = [.. _prefixLengths.Where(length => length != prefix.Length)];
+                }
+            }
+        }
     }
 
     // Returns the name of a key that was set, or null if it is gone. Sets isOther if the key is in a collection, which RESP does not see.
@@ -574,16 +625,32 @@ internal sealed class TrackingHub : IDisposable
         }
     }
 
-    private sealed class BytesComparer : IEqualityComparer<byte[]>
+    // Seeded in each process, so clients cannot choose prefixes that collide.
+    private sealed class BytesComparer : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
     {
         public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
 
-        public int GetHashCode(byte[] obj)
+        public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
+
+        public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
+
+        public int GetHashCode(byte[] obj) => GetHashCode(obj.AsSpan());
+
+        public int GetHashCode(ReadOnlySpan<byte> alternate)
         {
             var hash = default(HashCode);
-            hash.AddBytes(obj);
+            hash.AddBytes(alternate);
             return hash.ToHashCode();
         }
+    }
+
+    /// <summary>A prefix that broadcast clients follow.</summary>
+    private sealed class FollowedPrefix
+    {
+        public HashSet<ITracker> Trackers { get; } = [];
+
+        /// <summary>Gets the changes of the present round.</summary>
+        public List<ChangedKey> News { get; } = [];
     }
 
     /// <summary>A changed key.</summary>

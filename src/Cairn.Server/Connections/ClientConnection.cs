@@ -287,6 +287,9 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
     /// <summary>Logs a request that is not of the connection's protocol. Worker only.</summary>
     public void Report(ReadOnlySpan<byte> request) => _worker.ForeignClients.Tell(this, request);
 
+    /// <summary>Logs that the client sent a wrong user or password. Worker only.</summary>
+    public void ReportWrongPassword() => _worker.ForeignClients.TellWrongPassword(this);
+
     /// <summary>Returns the number of bytes that the client has read, or 0 if the client was slow to read in the last seconds. Bytes that
     /// were sent recently do not count: the system's buffers take some MiB that the client has not read.</summary>
     public long CreditAt(long now)

@@ -1,8 +1,8 @@
 using Cairn.Server.Logging;
 using Microsoft.Extensions.Logging;
 
-// Clients that speak another protocol than their port. The log says what they sent and how to correct it, because such a client often
-// gives no useful message.
+// Clients that speak another protocol than their port, or send a wrong password. The log says what they sent and how to correct it, because
+// such a client often gives no useful message. The log has no passwords.
 //
 // AddressLimiter limits the log to one line per minute for each address and listener.
 namespace Cairn.Server.Connections;
@@ -11,6 +11,7 @@ namespace Cairn.Server.Connections;
 internal sealed class ForeignClients(ILogger log, TimeProvider clock)
 {
     private readonly AddressLimiter _limiter = new(clock);
+    private readonly AddressLimiter _passwords = new(clock);
 
     /// <summary>Examines the first bytes of a connection. Logs them if they belong to a protocol that the listener does not
     /// speak.</summary>
@@ -36,6 +37,19 @@ internal sealed class ForeignClients(ILogger log, TimeProvider clock)
     /// <summary>Logs the bytes that are no request of the session's protocol.</summary>
     public void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes) => Tell(connection, bytes, FirstBytes.Recognise(bytes), isWire: false);
 
+    /// <summary>Logs that a client sent a wrong user or password, and neither of them: a client may send its password as the user.</summary>
+    public void TellWrongPassword(ClientConnection connection)
+    {
+        if (_passwords.MayTell(connection.Remote?.Address, connection.ListenerName, out long untold))
+        {
+            log.Write(
+                LogLevel.Warning,
+                $"The client {connection.RemoteText} on '{connection.ListenerName}' sent a wrong user or password. Correct its settings, or find out who guesses passwords.{Others(untold)}");
+        }
+    }
+
+    private static string Others(long untold) => untold == 0 ? "" : $" ({untold} others since the last such line)";
+
     private void Tell(ClientConnection connection, ReadOnlySpan<byte> bytes, RequestForm form, bool isWire)
     {
         connection.IsForeign = true;
@@ -45,10 +59,9 @@ internal sealed class ForeignClients(ILogger log, TimeProvider clock)
         }
 
         (string what, string advice) = Explain(connection, form, isWire);
-        string others = untold == 0 ? "" : $" ({untold} others since the last such line)";
         log.Write(
             LogLevel.Warning,
-            $"The client {connection.RemoteText} on '{connection.ListenerName}' {what}: it sent {FirstBytes.Quote(bytes, form)}. {advice}{others}");
+            $"The client {connection.RemoteText} on '{connection.ListenerName}' {what}: it sent {FirstBytes.Quote(bytes, form)}. {advice}{Others(untold)}");
     }
 
     private static (string What, string Advice) Explain(ClientConnection connection, RequestForm form, bool isWire) => form switch

@@ -142,7 +142,7 @@ internal sealed unsafe partial class BinarySession
         }
 
         _isSaslStarted = false;
-        _isAuthenticated = _sessions.Authenticate(UserOf(isPlain ? message : [], out ReadOnlySpan<byte> password), password, _entries.Counters);
+        _isAuthenticated = _sessions.Authenticate(UserOf(isPlain ? message : [], out ReadOnlySpan<byte> password), password, _entries.Counters, _connection);
         if (_isAuthenticated)
         {
             WriteReply(request, MemcachedStatus.Success, "Authenticated"u8, output);

@@ -90,9 +90,14 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
     public BinarySession CreateBinary(ClientConnection? connection) => new(this, connection, _entries.Value!, _ahead.Value!);
 
     /// <summary>Returns whether a client has given the name and password of a user, and counts the attempt.</summary>
-    public bool Authenticate(ReadOnlySpan<byte> user, ReadOnlySpan<byte> password, MemcachedCounters counters)
+    public bool Authenticate(ReadOnlySpan<byte> user, ReadOnlySpan<byte> password, MemcachedCounters counters, ClientConnection? connection)
     {
         bool isKnown = Options.Credentials!.Check(user, password);
+        if (!isKnown)
+        {
+            connection?.ReportWrongPassword();
+        }
+
         counters.Authentications++;
         counters.AuthenticationErrors += isKnown ? 0 : 1;
         return isKnown;

@@ -213,7 +213,7 @@ internal sealed unsafe partial class TextSession
             return;
         }
 
-        _isAuthenticated = _sessions.Authenticate(user, password, _entries.Counters);
+        _isAuthenticated = _sessions.Authenticate(user, password, _entries.Counters, _connection);
         output.Write(_isAuthenticated ? "STORED\r\n"u8 : ErrorText(MemcachedError.AuthenticationFailure));
     }
 

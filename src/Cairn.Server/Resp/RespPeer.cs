@@ -60,6 +60,11 @@ internal abstract class RespPeer
 
     /// <summary>Ends the connection because of a request that is not RESP, and logs that.</summary>
     public virtual void Reject(ReadOnlySpan<byte> request) => Close(CloseReason.ClosedBySession);
+
+    /// <summary>Logs that the client sent a wrong user or password.</summary>
+    public virtual void ReportWrongPassword()
+    {
+    }
 }
 
 /// <summary>A connection of the engine.</summary>
@@ -117,6 +122,8 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
     public override void Close(CloseReason reason) => connection.Close(reason);
 
     public override void Reject(ReadOnlySpan<byte> request) => connection.Reject(request);
+
+    public override void ReportWrongPassword() => connection.ReportWrongPassword();
 
     // The delegate of the last post, and its adapter for the connection.
     private sealed record Posting(Action<OutputBuffer> Write, Action<ClientConnection> OnConnection);

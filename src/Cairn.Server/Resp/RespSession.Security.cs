@@ -40,6 +40,7 @@ internal sealed partial class RespSession
         EndCheck();
         if (isRight is not true || user is null)
         {
+            Peer.ReportWrongPassword();
             writer.WriteError(RespErrors.WrongPassword);
             return false;
         }

@@ -2,6 +2,8 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using Cairn.Server.Connections;
+using Cairn.Server.Memcached;
+using Cairn.Server.Resp.Security;
 using Cairn.Server.Tests.Testing;
 
 namespace Cairn.Server.Tests.Connections;
@@ -128,6 +130,31 @@ public sealed class ForeignClientTests : IDisposable
             Assert.True(quoted.Length <= 200, quoted.Length.ToString(CultureInfo.InvariantCulture));
             Assert.All(quoted, character => Assert.InRange(character, ' ', '~'));
         }
+    }
+
+    [Theory]
+    [InlineData(WireProtocol.Resp, "AUTH stranger secret\r\n", "-WRONGPASS")]
+    [InlineData(WireProtocol.Resp, "HELLO 3 AUTH default secret\r\n", "-WRONGPASS")]
+    [InlineData(WireProtocol.Memcached, "set x 0 0 15\r\nstranger secret\r\n", "CLIENT_ERROR")]
+    [InlineData(WireProtocol.Memcached, "\u0080\u0021\u0000\u0005\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0014\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000PLAIN\u0000stranger\u0000secret", "\u0081")]
+    public async Task Wrong_password_is_told_once_a_minute_and_without_it(WireProtocol protocol, string sent, string reply)
+    {
+        await using StoreServer server = await StoreServer.StartAsync(
+            configure: options => options with { Log = _log, Clock = _clock },
+            configureResp: resp => resp.Users = RespUsers.Parse("default sha256:5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8 read-write", "users"),
+            memcached: new MemcachedOptions { Credentials = MemcachedCredentials.Parse("known:password", "test") });
+        byte[] request = Encoding.Latin1.GetBytes(sent);
+
+        using TestClient first = server.Connect(protocol);
+        first.Send(request);
+        Assert.Equal(reply, Encoding.Latin1.GetString(first.Read(reply.Length)));
+        using TestClient second = server.Connect(protocol);
+        second.Send(request);
+        Assert.Equal(reply, Encoding.Latin1.GetString(second.Read(reply.Length)));
+
+        string line = Assert.Single(_log.Lines, line => line.Message.Contains("wrong user or password", StringComparison.Ordinal)).Message;
+        Assert.StartsWith($"The client {first.Socket.LocalEndPoint} on '{protocol}' sent", line, StringComparison.Ordinal);
+        Assert.DoesNotContain(_log.Lines, other => other.Message.Contains("secret", StringComparison.Ordinal));
     }
 
     private string WaitForLine(TestClient client)

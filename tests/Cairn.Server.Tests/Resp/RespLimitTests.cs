@@ -46,6 +46,7 @@ public sealed class RespLimitTests : IDisposable
         const string TooMany = "-ERR a client follows at most 256 prefixes\r\n";
 
         Assert.Equal(TooMany, client.Run($"CLIENT TRACKING ON BCAST{Prefixes(0, 257)}"));
+        Assert.Equal("-ERR a prefix that a client follows has at most 256 bytes\r\n", client.Run($"CLIENT TRACKING ON BCAST PREFIX {new string('p', 257)}"));
         Assert.Equal("+OK\r\n", client.Run($"CLIENT TRACKING ON BCAST{Prefixes(0, 256)}"));
         Assert.Equal(TooMany, client.Run("CLIENT TRACKING ON BCAST PREFIX other"));
         Assert.Equal("+OK\r\n+OK\r\n", client.Run("CLIENT TRACKING OFF", "CLIENT TRACKING ON BCAST PREFIX other"));

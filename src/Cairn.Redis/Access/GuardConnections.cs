@@ -31,7 +31,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
             }
             else if (guard.Connections != of.Connections)
             {
-                // What broke the client's connection may have broken an idle one, too, and a request would find that only after its time-out.
+                // The cause that broke the client's connection may have broken this one, too. If it was idle, a request would find that only after its time-out.
                 guard.Node.Current?.Close(new RedisConnectionException("The connection is older than the one for other commands."));
                 guard.Connections = of.Connections;
             }

@@ -136,7 +136,7 @@ internal sealed class VirtualCairn : VirtualServer
         _directory.Dispose();
     }
 
-    /// <summary>Lets the rules learn of the changes that a request has made, and of the removals of missing keys that machines are told of.</summary>
+    /// <summary>Lets the rules learn of the changes that a request has made, and of the removals of missing keys of which the server sends a message.</summary>
     public void FindChanges(Place? by, long sentAt)
     {
         SentAt = sentAt;

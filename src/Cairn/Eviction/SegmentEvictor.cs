@@ -99,18 +99,27 @@ internal sealed unsafe partial class SegmentEvictor
     /// <summary>Does the eviction work for a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
     {
-        if (partition->SpareCount > SpareTarget
-            || partition->SpareCount >= SpareGoal(partition) || Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow)
+        bool hasUnusedRoom = HasUnusedRoom;
+        if (hasUnusedRoom ? !IsReusing(partition) : partition->SpareCount > SpareTarget || partition->SpareCount >= SpareGoal(partition))
         {
             return;
         }
 
         // The work is done in batches, because the buckets of a batch are prefetched together.
         partition->EvictionCredit += appendedBytes * WorkPerAppendedByte;
-        if (partition->EvictionCredit >= BatchBytes)
+        if (partition->EvictionCredit < BatchBytes)
         {
-            long credit = partition->EvictionCredit;
-            partition->EvictionCredit = 0;
+            return;
+        }
+
+        long credit = partition->EvictionCredit;
+        partition->EvictionCredit = 0;
+        if (hasUnusedRoom)
+        {
+            ContinueReuse(partition, number, credit);
+        }
+        else
+        {
             Work(partition, number, credit);
         }
     }
@@ -118,20 +127,13 @@ internal sealed unsafe partial class SegmentEvictor
     /// <summary>Returns a segment to open, or <see cref="SegmentPool.None"/> if all remaining segments are pinned.</summary>
     public int TakeSegment(PartitionBlock* partition, int number)
     {
-        int reserve = ReserveOf(partition);
-        int free;
-        while ((free = TakeFreeOrGrow(number)) != SegmentPool.None)
+        if (HasUnusedRoom && TakeWithoutEviction(partition, number) is var unused && unused != SegmentPool.None)
         {
-            if (partition->SpareCount >= reserve)
-            {
-                return free;
-            }
-
-            _pool.PushSpare(partition, number, free);
+            return unused;
         }
 
         // Bounded: each round evicts one victim, and each victim gains an eighth of a segment or more (I2).
-        for (int round = 0; partition->SpareCount < SpareTarget + reserve && round < 16; round++)
+        for (int round = 0; partition->SpareCount < SpareGoal(partition) && round < 16; round++)
         {
             if (!Work(partition, number, long.MaxValue))
             {
@@ -139,7 +141,7 @@ internal sealed unsafe partial class SegmentEvictor
             }
         }
 
-        return _pool.PopSpare(partition, reserve);
+        return _pool.PopSpare(partition, ReserveOf(partition));
     }
 
     private int TakeFreeOrGrow(int number)
@@ -291,13 +293,25 @@ internal sealed unsafe partial class SegmentEvictor
     // Segments younger than `youngest` were found to be pinned a moment ago.
     private int PickVictim(PartitionBlock* partition, ulong youngest, out VictimMode mode)
     {
-        long now = _clock.NowMs();
+        int mostLive = EvictsEntries ? _memory.SegmentBytes / 2 : _memory.SegmentBytes * 3 / 4;
+        int garbage = PickGarbage(partition, youngest, _clock.NowMs(), mostLive, out mode);
+        if (garbage != SegmentPool.None)
+        {
+            return garbage;
+        }
+
+        mode = VictimMode.Evict;
+        return EvictsEntries ? _policy.NextVictim(partition, youngest) : SegmentPool.None; // I4
+    }
+
+    // A segment of which everything has expired until then or was removed; else the one with the fewest live bytes, if they are fewer than `mostLive`.
+    private int PickGarbage(PartitionBlock* partition, ulong youngest, long until, int mostLive, out VictimMode mode)
+    {
         int garbage = SegmentPool.None;
-        int leastLive = EvictsEntries ? _memory.SegmentBytes / 2 : _memory.SegmentBytes * 3 / 4;
 
         // The number of segments that a partition usually has. In a huge store, only the oldest of each queue are examined, unless all entries of
         // one segment may have expired.
-        int most = partition->MinWholeDeadline <= now ? _memory.SegmentCount : MostLookedAt;
+        int most = partition->MinWholeDeadline <= until ? _memory.SegmentCount : MostLookedAt;
         bool isAll = true;
         long earliestWhole = long.MaxValue;
         for (int queue = 0; queue < 2; queue++)
@@ -313,15 +327,15 @@ internal sealed unsafe partial class SegmentEvictor
                 }
 
                 earliestWhole = Math.Min(earliestWhole, header->MaxDeadline);
-                if (header->MaxDeadline <= now || header->LiveBytes <= 0)
+                if (header->MaxDeadline <= until || header->LiveBytes <= 0)
                 {
                     mode = VictimMode.Drop;
                     return segment;
                 }
 
-                if (header->LiveBytes < leastLive && header->RunLength == 1)
+                if (header->LiveBytes < mostLive && header->RunLength == 1)
                 {
-                    leastLive = header->LiveBytes;
+                    mostLive = header->LiveBytes;
                     garbage = segment;
                 }
 
@@ -334,14 +348,8 @@ internal sealed unsafe partial class SegmentEvictor
             partition->MinWholeDeadline = earliestWhole;
         }
 
-        if (garbage != SegmentPool.None)
-        {
-            mode = VictimMode.Clean;
-            return garbage;
-        }
-
-        mode = VictimMode.Evict;
-        return EvictsEntries ? _policy.NextVictim(partition, youngest) : SegmentPool.None; // I4
+        mode = VictimMode.Clean;
+        return garbage;
     }
 
     // Cleans up after each dead owner that pins the segment, because a live owner that also pins it may follow.
@@ -489,7 +497,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         var mode = (VictimMode)partition->VictimMode;
         bool isCleared = EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection);
-        bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs();
+        bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs() - (HasUnusedRoom ? ExpiredRetentionMs : 0);
         if (!isCleared && !isExpired && mode < VictimMode.Drop)
         {
             var candidate = new EvictionCandidate(

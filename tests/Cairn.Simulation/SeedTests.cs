@@ -104,7 +104,7 @@ public sealed class SeedTests(ITestOutputHelper output)
     public void A_connection_for_transactions_is_not_older_than_the_one_for_other_commands() =>
         Assert.Null(Scenarios.Simulation.Run(Scenario.OfCairn(12_288) with { KnowsScripts = false, Clears = false }, keepsHistory: false).Finding);
 
-    // The tag of a key was invalidated while the server was away. Then every read ran the factory, and so did the callers that had waited for another one.
+    // The tag of a key was known, or was invalidated, before the server was away. Then every read ran the factory.
     [Theory]
     [InlineData(11)]
     [InlineData(33)]

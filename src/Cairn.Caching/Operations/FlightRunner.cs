@@ -204,14 +204,10 @@ internal sealed class FlightRunner
             ? _waiter.WaitAsync(joined, request.Policy, isOwner: false, cancellationToken)
             : _waiter.WaitWithinAsync(joined, scope, request.Policy, cancellationToken);
         T value = await waiting.ConfigureAwait(false);
-        return isSecondTry || !joined.HasEnded || joined.Tags is not { } stamps || IsCurrent(stamps, joined.Hash)
+        return isSecondTry || !joined.HasEnded || joined.Tags is not { } stamps || (!stamps.HasUnknown && _tags.AreCurrent(stamps))
             ? value
             : await CreateAsync(joined.Key, joined.Hash, request, cancellationToken, isSecondTry: true, spent: joined.Deadline).ConfigureAwait(false);
     }
-
-    // While changes of other machines do not arrive, a flight that could be joined has a value that is new enough (OldestOfUse).
-    private bool IsCurrent(TagStamps stamps, ulong hash) => !stamps.HasUnknown && (_tags.AreCurrent(stamps)
-        || (_parts.Coherence.AllowedAgeMs > 0 && !_parts.Coherence.TryCatchUp(hash) && TagReader.AreAsLastKnown(stamps)));
 
     // Returns the earliest second in which a flight may have begun if it is to be joined.
     private uint OldestOfUse(ulong hash) =>

@@ -73,6 +73,23 @@ public sealed class CutOffTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task Value_with_a_tag_that_was_known_before_is_served_as_long()
+    {
+        _machine.Hears = true;
+        _machine.Beat();
+        await MakeAsync("other", "0", "tag");
+        _machine.Hears = false;
+        _clock.Advance(s_allowed);
+        _machine.Works = false;
+
+        Assert.Equal("1", await MakeAsync("key", "1", "tag"));
+        Assert.Equal("1", await MakeAsync("key", "2", "tag"));
+
+        await _cache.RemoveByTagAsync("tag");
+        Assert.Equal("3", await MakeAsync("key", "3", "tag"));
+    }
+
+    [Fact]
     public async Task Value_that_was_set_here_is_served_as_long_and_goes_at_once_when_it_is_removed_here()
     {
         _machine.Works = false;

@@ -27,6 +27,27 @@ public sealed class AccessTests
         }
     }
 
+    // Probes and collectors of figures use the names of services.
+    [Theory]
+    [InlineData("/metrics")]
+    [InlineData("/health/live")]
+    [InlineData("/health/ready")]
+    public async Task Figures_and_health_are_answered_under_any_name_and_have_no_keys(string path)
+    {
+        await using ServedDashboard server = await ServedDashboard.StartAsync();
+        using (CairnStore store = server.OpenStore())
+        {
+            store.DefaultCollection.Set("secret-key"u8, "secret-value"u8);
+        }
+
+        using var request = new HttpRequestMessage(HttpMethod.Get, path);
+        request.Headers.Host = "evil.example";
+        using HttpResponseMessage response = await server.Http.SendAsync(request);
+
+        Assert.Equal(HttpStatusCode.OK, response.StatusCode);
+        Assert.DoesNotContain("secret", await response.Content.ReadAsStringAsync(), StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Page_forbids_scripts_and_styles_that_are_not_its_own()
     {

@@ -3,7 +3,8 @@
 //
 //   I1  A block is in one place: free in the pool, or with its user.
 //   I2  The account counts a block from its allocation until it is freed, used or not.
-//   I3  Free blocks take at most KeptBytes. A block that stayed free from one trim to the next is freed.
+//   I3  Free blocks take at most KeptBytes, and LargestKeptBytes while memory is short: the next long reply needs a block soon, and the kernel
+//       takes longer for the pages of a new one than the copy. A block that stayed free from one trim to the next is freed.
 namespace Cairn.Server.Buffers;
 
 internal sealed class BlockPool
@@ -43,7 +44,7 @@ internal sealed class BlockPool
     {
         Debug.Assert(block.NextFree is null, "I1: it was returned before.");
 
-        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > KeptBytes || _account.IsShort)
+        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > (_account.IsShort ? LargestKeptBytes : KeptBytes))
         {
             Free(block);
             return;

@@ -301,18 +301,10 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
 
         RedisArgument[]? publication = await PublishesAsync(cancellationToken).ConfigureAwait(false) ? Publication(key) : null;
-        try
-        {
-            return await _leases.TrySetAsync(
-                serverKey, EntryLayout.LeaseKey(serverKey), owner, times, value, publication, cancellationToken).ConfigureAwait(false)
-                ? CacheLeaseStatus.Acquired
-                : CacheLeaseStatus.Held;
-        }
-        catch (RedisServerException)
-        {
-            _publications.OnRefused();
-            throw;
-        }
+        return await _publications.WatchAsync(
+            _leases.TrySetAsync(serverKey, EntryLayout.LeaseKey(serverKey), owner, times, value, publication, cancellationToken)).ConfigureAwait(false)
+            ? CacheLeaseStatus.Acquired
+            : CacheLeaseStatus.Held;
     }
 
     internal static string ChannelNameOf(string instanceName) => "cairn:changes:" + instanceName;
@@ -340,23 +332,13 @@ public sealed class CairnRedisCache : IDistributedCache, IBufferDistributedCache
         }
 
         bool publishes = await PublishesAsync(token).ConfigureAwait(false);
-        RedisReply[]? replies;
-        try
-        {
-            replies = await _access.TransactAsync(
-                [
-                    .. _layout.Store(serverKey, value, times),
-                    .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
-                ],
-                serverKey,
-                token).ConfigureAwait(false);
-        }
-        catch (RedisServerException)
-        {
-            _publications.OnRefused();
-            throw;
-        }
-
+        RedisReply[]? replies = await _publications.WatchAsync(_access.TransactAsync(
+            [
+                .. _layout.Store(serverKey, value, times),
+                .. publishes ? [Publication(key)] : Array.Empty<RedisArgument[]>(),
+            ],
+            serverKey,
+            token)).ConfigureAwait(false);
         if (replies is null)
         {
             throw new RedisException("The server gave up the transaction that stores the value.");

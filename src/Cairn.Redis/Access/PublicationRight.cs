@@ -26,14 +26,18 @@ internal sealed class PublicationRight(IRedisAccess access, string channelName, 
     /// <summary>Publishes a change by itself, unless the server refuses that.</summary>
     public async ValueTask PublishAsync(RedisArgument[] publication, CancellationToken cancellationToken)
     {
-        if (!await IsGrantedAsync(cancellationToken).ConfigureAwait(false))
+        if (await IsGrantedAsync(cancellationToken).ConfigureAwait(false))
         {
-            return;
+            await WatchAsync(access.NumberAsync(publication, -1, cancellationToken)).ConfigureAwait(false);
         }
+    }
 
+    /// <summary>Awaits a change with a publication, and handles its refusal.</summary>
+    public async ValueTask<T> WatchAsync<T>(ValueTask<T> change)
+    {
         try
         {
-            await access.NumberAsync(publication, -1, cancellationToken).ConfigureAwait(false);
+            return await change.ConfigureAwait(false);
         }
         catch (RedisServerException)
         {

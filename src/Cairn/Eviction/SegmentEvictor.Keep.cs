@@ -145,6 +145,8 @@ internal sealed unsafe partial class SegmentEvictor
             return false;
         }
 
+        FinishVictim(partition, number); // A partition has one victim. Its end can leave less room, so it comes first.
+
         // Younger segments were found to be pinned, or could not be cleaned, a moment ago.
         ulong youngest = partition->SealSequence;
         int segment;

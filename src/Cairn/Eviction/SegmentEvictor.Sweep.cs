@@ -59,6 +59,13 @@ internal sealed unsafe partial class SegmentEvictor
     public SweepStep Sweep(PartitionBlock* partition, int number, int segment)
     {
         long now = _clock.NowMs();
+        if (partition->Victim == segment + 1 && IsReusing(partition))
+        {
+            // Its cleaning removes expired entries. Without a further write, only the sweep continues it.
+            EvictBatch(partition, number);
+            return new SweepStep(BatchEntries, 0, IsDone: partition->Victim != segment + 1);
+        }
+
         if (!IsSweepable(partition, number, partition->Sweep - 1))
         {
             partition->Sweep = 0;

@@ -62,8 +62,8 @@ public sealed record CairnCacheStatistics
     public required long LocalEvictions { get; init; }
 
     /// <summary>
-    /// The eviction policy that the first level follows now: <c>s3-fifo</c>, <c>recency</c>, <c>frequency</c>, <c>promotion</c> or <c>frequency-eager</c>. The
-    /// first level follows the policy that answers most reads of the present workload.
+    /// The eviction policy that the first level follows now: <c>s3-fifo</c>, <c>recency</c>, <c>frequency</c>, <c>promotion</c>,
+    /// <c>frequency-eager</c> or <c>recency-protected</c>. The first level follows the policy that answers most reads of the present workload.
     /// </summary>
     public required string LocalPolicy { get; init; }
 

@@ -1,3 +1,5 @@
+using Cairn.Eviction.Dueling;
+
 namespace Cairn.Caching.Local;
 
 // Entries in order of arrival, in a ring of references. Guarded by the shard's lock.
@@ -88,14 +90,14 @@ internal struct LocalQueue(LocalPlace place)
         Append(oldest);
     }
 
-    /// <summary>Adds the hashes of the entries whose low 32 bits are below a limit, from the oldest.</summary>
-    public readonly void AddHashes(List<ulong> hashes, uint below)
+    /// <summary>Adds the entries for whose hashes the low 32 bits are below a limit, from the oldest.</summary>
+    public readonly void AddPresent(List<PresentKey> present, uint below)
     {
         for (uint position = _first; position != _next; position++)
         {
             if (CellOf(position) is { } entry && (uint)entry.Hash < below)
             {
-                hashes.Add(entry.Hash);
+                present.Add(new PresentKey(entry.Hash, entry.Frequency, entry.Place == LocalPlace.Main));
             }
         }
     }

@@ -45,6 +45,10 @@ internal sealed class LocalShard
     private long _smallEntries;
     private long _smallBytes;
 
+    // The handovers of the duel that began here, and the entries of the main queue that the last one has not examined yet.
+    private int _handovers;
+    private int _leftOver;
+
     // Null while the policy does not compare frequencies.
     private FrequencySketch? _sketch;
 
@@ -349,14 +353,20 @@ internal sealed class LocalShard
 
     private void EvictOne(long now, ref DepartedEntries departed)
     {
+        if (_shadows is null || _duel.HasOutgrown(_budget.Entries))
+        {
+            BeginShadows();
+        }
+
         if (_duel.Ruling is var ruling && !ReferenceEquals(ruling, _policy))
         {
             Follow(ruling);
         }
 
-        if (_shadows is null || _duel.HasOutgrown(_budget.Entries))
+        if (_duel.Handovers is var handovers && handovers != _handovers)
         {
-            BeginShadows();
+            _handovers = handovers;
+            _leftOver = _main.Count;
         }
 
         if (_policy.ComparesFrequency && (_sketch is null || _sketch.Entries < Count / 2))
@@ -391,9 +401,9 @@ internal sealed class LocalShard
             return;
         }
 
-        var present = new List<ulong>();
-        _main.AddHashes(present, _duel.SampleBelow);
-        _small.AddHashes(present, _duel.SampleBelow);
+        var present = new List<PresentKey>();
+        _main.AddPresent(present, _duel.SampleBelow);
+        _small.AddPresent(present, _duel.SampleBelow);
 
         // Release; a hit without the lock records into complete shadows.
         Volatile.Write(ref _shadows, new ShadowSet(_duel, present));
@@ -401,13 +411,18 @@ internal sealed class LocalShard
 
     private LocalEntry ChooseVictim(long now)
     {
+        if (_policy.OrdersByUse)
+        {
+            return OldestByUse(now);
+        }
+
         while (_policy.ComparesFrequency && (_small.Count > _smallEntries || (_small.Bytes > _smallBytes && _small.Count > 1)))
         {
             Promote(_small.Oldest!);
         }
 
         bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
-        if ((isSmallFull || _main.Count == 0) && VictimOfSmall(now) is { } oldest)
+        if (((isSmallFull && _leftOver == 0) || _main.Count == 0) && VictimOfSmall(now) is { } oldest)
         {
             if (!_policy.ComparesFrequency || _main.Count == 0 || !oldest.IsUsable(now))
             {
@@ -445,6 +460,35 @@ internal sealed class LocalShard
         return null;
     }
 
+    // Used entries return to the small queue, unused ones go on to the main queue and then leave. Bounded as VictimOfMain.
+    private LocalEntry OldestByUse(long now)
+    {
+        for (long chances = Math.Min(Count * 2L, MostChances); ; chances--)
+        {
+            while (_small.Count > _smallEntries || (_small.Bytes > _smallBytes && _small.Count > 1))
+            {
+                LocalEntry first = _small.Oldest!;
+                bool isKept = first.Frequency > 0 && first.IsUsable(now) && chances-- > 0;
+                Move(first, ref _small, ref isKept ? ref _small : ref _main);
+            }
+
+            LocalEntry last = _main.Oldest ?? _small.Oldest!;
+            if (last.Frequency == 0 || !last.IsUsable(now) || last.Place == LocalPlace.Small || chances <= 0)
+            {
+                return last;
+            }
+
+            Move(last, ref _main, ref _small);
+        }
+    }
+
+    private static void Move(LocalEntry entry, ref LocalQueue source, ref LocalQueue target)
+    {
+        source.Remove(entry);
+        entry.Frequency = 0;
+        target.Add(entry);
+    }
+
     private LocalEntry VictimOfMain(long now)
     {
         // After this many rotations every entry has lost all its uses, if there were none meanwhile. If there were, or if many entries are
@@ -454,20 +498,20 @@ internal sealed class LocalShard
         for (; oldest.Frequency > 0 && oldest.IsUsable(now) && chances > 0; chances--)
         {
             oldest.Frequency--;
+            _leftOver = Math.Max(0, _leftOver - 1);
             _sketch?.Add(oldest.Hash, 1);
             _main.Rotate();
             oldest = _main.Oldest!;
         }
 
+        _leftOver = Math.Max(0, _leftOver - 1);
         return oldest;
     }
 
     private void Promote(LocalEntry entry)
     {
-        _small.Remove(entry);
         _sketch?.Add(entry.Hash, entry.Frequency);
-        entry.Frequency = 0;
-        _main.Add(entry);
+        Move(entry, ref _small, ref _main);
     }
 
     private int UsesOf(LocalEntry entry) => _sketch!.Estimate(entry.Hash) + entry.Frequency;

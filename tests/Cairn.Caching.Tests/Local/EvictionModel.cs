@@ -121,14 +121,19 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
     private (Item Victim, bool IsOfSmall) ChooseVictim(long now)
     {
         long smallBytes = policy.SmallOf(maxBytes);
+        if (policy.OrdersByUse)
+        {
+            return OldestByUse(smallBytes, now);
+        }
+
         while (policy.ComparesFrequency
             && (_small.Count > policy.SmallOf(maxEntries) || (_small.Sum(item => item.Bytes) > smallBytes && _small.Count > 1)))
         {
             Promote();
         }
 
-        bool isSmallFull = _small.Count >= policy.SmallOf(maxEntries) || _small.Sum(item => item.Bytes) >= smallBytes;
-        while ((isSmallFull || _main.Count == 0) && _small.Count > 0)
+        bool isOfSmall = _main.Count == 0 || _small.Count >= policy.SmallOf(maxEntries) || _small.Sum(item => item.Bytes) >= smallBytes;
+        while (isOfSmall && _small.Count > 0)
         {
             Item oldest = _small[0];
             if (oldest.Uses >= policy.UsesForMain && oldest.Until > now)
@@ -153,6 +158,33 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
         }
 
         return (VictimOfMain(now), false);
+    }
+
+    private (Item Victim, bool IsOfSmall) OldestByUse(long smallBytes, long now)
+    {
+        while (true)
+        {
+            while (_small.Count > policy.SmallOf(maxEntries) || (_small.Sum(item => item.Bytes) > smallBytes && _small.Count > 1))
+            {
+                Item first = Take(_small);
+                (first.Uses > 0 && first.Until > now ? _small : _main).Add(first);
+                first.Uses = 0;
+            }
+
+            if (_main.Count == 0)
+            {
+                return (_small[0], true);
+            }
+
+            if (_main[0].Uses == 0 || _main[0].Until <= now)
+            {
+                return (_main[0], false);
+            }
+
+            Item used = Take(_main);
+            used.Uses = 0;
+            _small.Add(used);
+        }
     }
 
     private Item VictimOfMain(long now)

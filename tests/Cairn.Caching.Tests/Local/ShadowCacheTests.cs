@@ -46,5 +46,38 @@ public class ShadowCacheTests
         }
     }
 
+    [Fact]
+    public void The_policy_that_orders_by_use_has_nearly_the_hits_of_lru_while_the_popular_keys_change()
+    {
+        const int Capacity = 400;
+        var random = new Random(1);
+        var shadow = new ShadowCache(QueuePolicy.Candidates.Single(policy => policy.OrdersByUse), Capacity);
+        var order = new LinkedList<int>();
+        var places = new Dictionary<int, LinkedListNode<int>>();
+        int hits = 0;
+        int hitsOfLru = 0;
+
+        for (int i = 0; i < 40_000; i++)
+        {
+            // Small numbers are the most probable, and the range moves on.
+            int key = (i / 10) + (int)(2_000 * Math.Pow(random.NextDouble(), 4));
+            hits += shadow.Request(KeyOf(key)) ? 1 : 0;
+            if (places.TryGetValue(key, out LinkedListNode<int>? place))
+            {
+                hitsOfLru++;
+                order.Remove(place);
+            }
+            else if (order.Count == Capacity)
+            {
+                places.Remove(order.First!.Value);
+                order.RemoveFirst();
+            }
+
+            places[key] = order.AddLast(key);
+        }
+
+        Assert.InRange(hits, hitsOfLru * 0.97, hitsOfLru);
+    }
+
     private static uint KeyOf(int number) => (uint)number * 2_654_435_761;
 }

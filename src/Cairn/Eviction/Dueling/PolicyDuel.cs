@@ -9,7 +9,9 @@ namespace Cairn.Eviction.Dueling;
 //
 //   I1  A candidate takes over when it has won more requests from the ruling policy than that policy from it, by more than two standard deviations
 //       of a fair coin and by more than a thousandth of the requests. A request is won if one candidate hits and the other one misses.
-//   I2  All counts of the duel are halved every 16 shadow capacities of requests, so that the present decides.
+//   I2  If the ruling policy's shadow has many more hits than the cache, the cache still has what an earlier policy kept and no request uses. Then the
+//       shards evict the unused entries of their main queues first, once for each change of the policy.
+//   I3  All counts of the duel are halved every 16 shadow capacities of requests, so that the present decides.
 //
 // docs/decisions/0053-a-duel-of-eviction-policies.md says how the parameters were chosen.
 internal sealed class PolicyDuel
@@ -17,15 +19,17 @@ internal sealed class PolicyDuel
     private const int KeysPerCache = 256;
     private const int EntriesPerSampledKey = 256;
     private const int MostKeysPerCache = 1 << 15;
-    private const int KeysOfLargerCapacities = 1024;
+    private const int KeysOfLargerCapacities = 768;
     private const double Deviations = 2;
     private const int LeastLead = 4;
     private const double LeastLeadOfRequests = 0.001;
     private const int CapacitiesBetweenHalvings = 16;
+    private const int EntriesOfSmallCache = 1024;
+    private const double LeastLagOfRequests = 0.05;
 
     private readonly Lock _lock = new();
     private readonly bool _isFixed;
-    private readonly double[] _won = new double[QueuePolicy.Candidates.Count * QueuePolicy.Candidates.Count];
+    private readonly double[] _won = new double[ShadowTally.Contestants * ShadowTally.Contestants];
     private readonly double[] _gained = new double[ShadowSet.Shadows];
     private QueuePolicy _ruling;
     private uint _sampleBelow;
@@ -35,17 +39,29 @@ internal sealed class PolicyDuel
     private long _requestsUntilHalved;
     private long _changes;
     private long _since = long.MinValue;
+    private int _handovers;
+    private bool _mayLag;
+    private long _requestsSinceChange;
 
     /// <summary>Creates the duel of a cache.</summary>
     /// <param name="only">The policy that rules without a duel; null for a duel of the candidates.</param>
     public PolicyDuel(QueuePolicy? only)
     {
         _isFixed = only is not null;
-        _ruling = only ?? QueuePolicy.Candidates[0];
+        _ruling = only ?? QueuePolicy.FirstOfSmall;
     }
 
     /// <summary>The policy that rules. A stale read follows the earlier policy for one eviction more.</summary>
     public QueuePolicy Ruling => Volatile.Read(ref _ruling);
+
+    /// <summary>The number of times that the shards had to evict what an earlier policy kept (I2). A stale read delays this by one eviction.</summary>
+    public int Handovers => Volatile.Read(ref _handovers);
+
+    /// <summary>
+    /// Whether shadows begin with the uses of the present entries. Without them, policies that move used entries begin with a handicap, which a large
+    /// cache makes up for slowly.
+    /// </summary>
+    public bool BeginsWithUses => _sampledEntries > EntriesOfSmallCache;
 
     /// <summary>The sampled keys are those whose low 32 bits of the hash are below it. 0 until the cache evicts for the first time.</summary>
     public uint SampleBelow => _sampleBelow;
@@ -63,6 +79,11 @@ internal sealed class PolicyDuel
             entries = Math.Max(1, entries);
             if (_sampleBelow == 0 || HasOutgrown(entries))
             {
+                if (_sampleBelow == 0 && entries > EntriesOfSmallCache)
+                {
+                    Volatile.Write(ref _ruling, QueuePolicy.First);
+                }
+
                 long keys = Math.Clamp(entries / EntriesPerSampledKey, Math.Min(entries, KeysPerCache), MostKeysPerCache);
                 _sampledEntries = entries;
                 _sampledKeys = keys;
@@ -107,9 +128,9 @@ internal sealed class PolicyDuel
             double lead = Math.Max(LeastLead, LeastLeadOfRequests * _requests);
             for (int candidate = 0; candidate < candidates; candidate++)
             {
-                double won = _won[(candidate * candidates) + ruling];
-                double lost = _won[(ruling * candidates) + candidate];
-                if (won - lost > lead && won - lost > LeastLead + (Deviations * Math.Sqrt(won + lost)))
+                double won = Won(candidate, ruling);
+                double lost = Won(ruling, candidate);
+                if (won - lost > lead && IsProven(won, lost))
                 {
                     best = candidate;
                     lead = won - lost;
@@ -122,6 +143,26 @@ internal sealed class PolicyDuel
                 Volatile.Write(ref _ruling, QueuePolicy.Candidates[best]);
                 _changes++;
                 _since = now;
+                _requestsSinceChange = 0;
+                _mayLag = true;
+                for (int candidate = 0; candidate < candidates; candidate++)
+                {
+                    Won(candidate, ShadowTally.Cache) = 0;
+                    Won(ShadowTally.Cache, candidate) = 0;
+                }
+            }
+            else if (_mayLag && !_ruling.ComparesFrequency)
+            {
+                _requestsSinceChange += tally.Requests;
+                double won = Won(ruling, ShadowTally.Cache);
+                double lost = Won(ShadowTally.Cache, ruling);
+                if (won - lost > LeastLagOfRequests * _requestsSinceChange && IsProven(won, lost))
+                {
+                    _mayLag = false;
+
+                    // Release; a shard begins at its next eviction.
+                    Volatile.Write(ref _handovers, _handovers + 1);
+                }
             }
 
             _requestsUntilHalved -= tally.Requests;
@@ -152,6 +193,10 @@ internal sealed class PolicyDuel
 
         return 0;
     }
+
+    private static bool IsProven(double won, double lost) => won - lost > LeastLead + (Deviations * Math.Sqrt(won + lost));
+
+    private ref double Won(int winner, int loser) => ref _won[(winner * ShadowTally.Contestants) + loser];
 
     private void Halve()
     {

@@ -27,15 +27,28 @@ internal sealed record QueuePolicy(string Name, int SmallPercent, int UsesForMai
     /// </summary>
     public int Margin { get; init; }
 
-    /// <summary>The candidates of the duel. The first one rules until another one has proved to be better.</summary>
+    /// <summary>
+    /// Whether the queues approximate the order of last use: a used entry returns to the small queue, an unused one goes on to the main queue, and the
+    /// main queue evicts. An entry is evicted when it was not used for between one and one and a half capacities, where LRU waits for one.
+    /// </summary>
+    public bool OrdersByUse { get; init; }
+
+    /// <summary>The candidates of the duel. Another one takes over when it has proved to be better.</summary>
     public static IReadOnlyList<QueuePolicy> Candidates { get; } =
     [
         new("s3-fifo", SmallPercent: 10, UsesForMain: 2) { GhostsPerMainEntry = 2 },
-        new("recency", SmallPercent: 50, UsesForMain: 1) { GhostsPerMainEntry = 1 },
+        new("recency", SmallPercent: 50, UsesForMain: 1) { OrdersByUse = true },
         new("frequency", SmallPercent: 1, UsesForMain: 2) { ComparesFrequency = true, Margin = 1 },
         new("promotion", SmallPercent: 5, UsesForMain: 1) { GhostsPerMainEntry = 2, RemembersMain = true },
         new("frequency-eager", SmallPercent: 1, UsesForMain: 2) { ComparesFrequency = true },
+        new("recency-protected", SmallPercent: 50, UsesForMain: 1) { GhostsPerMainEntry = 1 },
     ];
+
+    /// <summary>The candidate that rules first in a cache of few entries, where the duel has evidence soon.</summary>
+    public static QueuePolicy FirstOfSmall => Candidates[0];
+
+    /// <summary>The candidate that rules first in other caches.</summary>
+    public static QueuePolicy First => Candidates[3];
 
     /// <summary>Returns the room of the small queue in a cache with the given room. At least 1.</summary>
     public long SmallOf(long room) => Math.Max(1, (long)((Int128)room * SmallPercent / 100));

@@ -41,6 +41,16 @@ internal sealed class ShadowCache
         _sketch = policy.ComparesFrequency ? _sketch ?? new FrequencySketch(_capacity) : null;
     }
 
+    /// <summary>Inserts a key that the cache holds when the shadow begins.</summary>
+    public void Begin(uint key, byte uses, bool isMain)
+    {
+        if (Find(key) == 0)
+        {
+            Insert(key, isMain);
+            _nodes[Find(key)].Frequency = uses;
+        }
+    }
+
     /// <summary>Requests a key; a miss inserts it.</summary>
     /// <param name="key">Bits of the key's hash that are evenly distributed among the sampled keys.</param>
     /// <returns>True if the shadow held the key.</returns>
@@ -53,15 +63,7 @@ internal sealed class ShadowCache
             return true;
         }
 
-        _sketch?.Add(key, 1);
-        while (_small.Count + _main.Count >= _capacity)
-        {
-            EvictOne();
-        }
-
-        bool hasReturned = _policy.GhostsPerMainEntry > 0 && _ghost.TryTake(key);
-        ushort node = Take(key);
-        Append(ref hasReturned ? ref _main : ref _small, node, isMain: hasReturned);
+        Insert(key, isMain: false);
         return false;
     }
 
@@ -74,8 +76,27 @@ internal sealed class ShadowCache
         }
     }
 
+    private void Insert(uint key, bool isMain)
+    {
+        _sketch?.Add(key, 1);
+        while (Count >= _capacity)
+        {
+            EvictOne();
+        }
+
+        isMain |= _policy.GhostsPerMainEntry > 0 && _ghost.TryTake(key);
+        ushort node = Take(key);
+        Append(ref isMain ? ref _main : ref _small, node, isMain);
+    }
+
     private void EvictOne()
     {
+        if (_policy.OrdersByUse)
+        {
+            Evict(OldestByUse(), isRemembered: false);
+            return;
+        }
+
         long smallRoom = _policy.SmallOf(_capacity);
         if (_policy.ComparesFrequency)
         {
@@ -115,6 +136,26 @@ internal sealed class ShadowCache
         Evict(VictimOfMain(), _policy.RemembersMain);
     }
 
+    private ushort OldestByUse()
+    {
+        while (true)
+        {
+            while (_small.Count > _policy.SmallOf(_capacity))
+            {
+                ushort first = _small.Oldest;
+                Move(first, ref _small, toMain: _nodes[first].Frequency == 0);
+            }
+
+            ushort last = _main.Count > 0 ? _main.Oldest : _small.Oldest;
+            if (_nodes[last].Frequency == 0 || _main.Count == 0)
+            {
+                return last;
+            }
+
+            Move(last, ref _main, toMain: false);
+        }
+    }
+
     private ushort VictimOfMain()
     {
         while (true)
@@ -138,9 +179,14 @@ internal sealed class ShadowCache
     private void Promote(ushort node)
     {
         _sketch?.Add(_nodes[node].Key, _nodes[node].Frequency);
+        Move(node, ref _small, toMain: true);
+    }
+
+    private void Move(ushort node, ref Queue from, bool toMain)
+    {
         _nodes[node].Frequency = 0;
-        Unlink(ref _small, node);
-        Append(ref _main, node, isMain: true);
+        Unlink(ref from, node);
+        Append(ref toMain ? ref _main : ref _small, node, toMain);
     }
 
     private void Evict(ushort node, bool isRemembered)

@@ -23,8 +23,8 @@ internal sealed class ShadowSet
 
     /// <summary>Creates shadows that hold what the cache holds, so that no candidate begins with a handicap.</summary>
     /// <param name="duel">The duel that counts the wins.</param>
-    /// <param name="present">The hashes of the sampled entries that are present, from the oldest.</param>
-    public ShadowSet(PolicyDuel duel, IReadOnlyList<ulong> present)
+    /// <param name="present">The sampled entries that are present, from the oldest.</param>
+    public ShadowSet(PolicyDuel duel, IReadOnlyList<PresentKey> present)
     {
         _duel = duel;
         _followed = duel.Ruling;
@@ -37,14 +37,15 @@ internal sealed class ShadowSet
 
             // Counted, not computed from the share of the sample. If the sample has more keys by chance, the shadow has proportionally more room.
             uint below = _below[i];
-            double capacity = scale * present.Count(hash => (uint)hash < below);
-            _shadows[i] = new ShadowCache(
-                i < candidates ? QueuePolicy.Candidates[i] : _followed, (int)Math.Clamp(Math.Round(capacity), 1, ShadowCache.MaxCapacity));
-            foreach (ulong hash in present)
+            double capacity = scale * present.Count(key => (uint)key.Hash < below);
+            QueuePolicy policy = i < candidates ? QueuePolicy.Candidates[i] : _followed;
+            _shadows[i] = new ShadowCache(policy, (int)Math.Clamp(Math.Round(capacity), 1, ShadowCache.MaxCapacity));
+            bool hasUses = duel.BeginsWithUses && !policy.ComparesFrequency;
+            foreach (PresentKey key in present)
             {
-                if ((uint)hash < below)
+                if ((uint)key.Hash < below)
                 {
-                    _shadows[i].Request(KeyOf(hash));
+                    _shadows[i].Begin(KeyOf(key.Hash), hasUses ? key.Uses : (byte)0, key.IsMain);
                 }
             }
         }
@@ -133,11 +134,15 @@ internal sealed class ShadowSet
             }
         }
 
-        Span<int> won = stackalloc int[candidates * candidates];
+        int contestants = ShadowTally.Contestants;
+        Span<int> won = stackalloc int[contestants * contestants];
         Span<double> gained = stackalloc double[Shadows];
         Span<byte> hits = stackalloc byte[Records];
         won.Clear();
-        hits.Clear();
+        for (int record = 0; record < count; record++)
+        {
+            hits[record] = (byte)((_records[record] & 1) << ShadowTally.Cache);
+        }
 
         // One shadow after the other, so that its memory stays in the processor's cache.
         for (int i = 0; i < Shadows; i++)
@@ -159,15 +164,15 @@ internal sealed class ShadowSet
             gained[i] = more * (double)(1L << 32) / below;
         }
 
-        int all = (1 << candidates) - 1;
+        int all = (1 << contestants) - 1;
         foreach (int hit in hits[..count])
         {
-            // In most requests all candidates agree.
-            for (int winner = 0; hit != 0 && hit != all && winner < candidates; winner++)
+            // In most requests all contestants agree.
+            for (int winner = 0; hit != 0 && hit != all && winner < contestants; winner++)
             {
-                for (int loser = 0; (hit >> winner & 1) != 0 && loser < candidates; loser++)
+                for (int loser = 0; (hit >> winner & 1) != 0 && loser < contestants; loser++)
                 {
-                    won[(winner * candidates) + loser] += ~hit >> loser & 1;
+                    won[(winner * contestants) + loser] += ~hit >> loser & 1;
                 }
             }
         }
@@ -177,12 +182,24 @@ internal sealed class ShadowSet
     }
 }
 
+/// <summary>An entry that is present when shadows begin.</summary>
+/// <param name="Hash">The hash of its key.</param>
+/// <param name="Uses">The uses that its queue counts.</param>
+/// <param name="IsMain">Whether it is in the main queue.</param>
+[StructLayout(LayoutKind.Auto)]
+internal readonly record struct PresentKey(ulong Hash, byte Uses, bool IsMain);
+
 /// <summary>What some requests have shown.</summary>
 /// <param name="requests">The number of requests.</param>
-/// <param name="won">For each pair of candidates, the requests that the first one hit and the second one missed.</param>
+/// <param name="won">For each pair of contestants, the requests that the first one hit and the second one missed.</param>
 /// <param name="gained">For each shadow, the estimated hits of all keys that the cache would have had more with it, negative if fewer.</param>
 internal readonly ref struct ShadowTally(int requests, ReadOnlySpan<int> won, ReadOnlySpan<double> gained)
 {
+    /// <summary>The index of the cache itself among the contestants, after the candidates.</summary>
+    public static int Cache => QueuePolicy.Candidates.Count;
+
+    public static int Contestants => Cache + 1;
+
     public int Requests { get; } = requests;
 
     public ReadOnlySpan<int> Won { get; } = won;

@@ -6,7 +6,7 @@ namespace Cairn.Caching.Tests.Local;
 
 public class PolicyDuelTests
 {
-    private const int Capacity = 11_000;
+    private const int Capacity = 26_000;
 
     // Shadows that begin without the uses of the present entries favour policies that do not move used entries, and the cache follows the wrong policy.
     [Fact]
@@ -57,8 +57,8 @@ public class PolicyDuelTests
         int single = 1_000_000;
         for (int i = 0; i < count; i++)
         {
-            // The density of the popular keys falls roughly as 1 / rank.
-            yield return random.Next(100) < 40 ? single++ : (int)Math.Pow(20_000, random.NextDouble());
+            // About a Zipf distribution with skew 0.9.
+            yield return random.Next(100) < 40 ? single++ : (int)(20_000 * Math.Pow(random.NextDouble(), 10));
         }
     }
 

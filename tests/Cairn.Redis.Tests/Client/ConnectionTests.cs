@@ -249,7 +249,7 @@ public sealed class ConnectionTests
 
         var error = await Assert.ThrowsAsync<RedisConnectionException>(async () => await client.PingAsync());
 
-        Assert.Contains("no RESP", error.Message, StringComparison.Ordinal);
+        Assert.Contains("not RESP", error.Message, StringComparison.Ordinal);
         await peer;
     }
 

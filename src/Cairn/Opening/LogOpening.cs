@@ -117,6 +117,7 @@ internal static unsafe class LogOpening
         LogBlock* block = &engine.Memory.Super->Log;
         var replay = new RecordReplay(engine, acceptsAll: false, progress: null, CancellationToken.None);
         LogEnd end = replay.Run(platform, files, LogPromise.Of(block));
+        FlushLast(platform, files);
         *block = block->Emptied(files.All.First().Header.LogId);
         block->Checkpoint = files.Snapshot?.Header.StartPosition ?? 0;
         BeginPiece(engine, platform, files, end.Position, options);
@@ -174,6 +175,17 @@ internal static unsafe class LogOpening
     {
         using LogReader reader = LogFileSet.Open(platform, info);
         return reader.TryRead(out _);
+    }
+
+    // The new piece promises that everything before it is durable (LogBlock I5). After a loss of power it is. But a map can also be older than the log, and
+    // the last record of that log can be one whose flush never came. Earlier pieces were flushed before the next one began.
+    private static void FlushLast(StorePlatform platform, LogFileSet files)
+    {
+        if (files.Files.Count > 0)
+        {
+            using StoreFile last = platform.Open(files.Files[^1].Path);
+            last.FlushData();
+        }
     }
 
     private static void BeginPiece(StoreEngine engine, StorePlatform platform, LogFileSet files, long position, StoreOptions options)

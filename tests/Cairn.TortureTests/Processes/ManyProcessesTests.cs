@@ -87,7 +87,12 @@ public sealed class ManyProcessesTests(ITestOutputHelper output)
         var run = new TortureRun(output);
         using var crew = new Crew();
         const long Capacity = 2 << 20;
-        CairnStore.Open(new StoreOptions { Path = crew.StorePath, CapacityBytes = Capacity, FlushOnClose = false }).Dispose();
+        using (CairnStore store = CairnStore.Open(new StoreOptions { Path = crew.StorePath, CapacityBytes = Capacity, FlushOnClose = false }))
+        {
+            // To create it, a worker would have to get a lock within its time-out of 1 ms.
+            store.Collection(WorkloadKeys.CollectionName);
+        }
+
         long bytes = new FileInfo(crew.StorePath).Length;
         Worker[] workers =
         [

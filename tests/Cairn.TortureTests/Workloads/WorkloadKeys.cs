@@ -5,7 +5,7 @@ namespace Cairn.TortureTests.Workloads;
 /// </summary>
 internal sealed class WorkloadKeys
 {
-    private const string CollectionName = "collection";
+    public const string CollectionName = "collection";
 
     private readonly string[] _names;
     private readonly CairnCollection[] _collections;

@@ -9,7 +9,8 @@ namespace Cairn.Redis.Access;
 internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
 {
     private readonly SemaphoreSlim _turn = new(1, 1);
-    // With the number of connections of the node beside which each was made.
+
+    // The separate connection to each server, and how many connections for other commands the server had had when this one was last used.
     private readonly Dictionary<string, (ServerNode Node, int Connections)> _nodes = new(StringComparer.Ordinal);
 
     /// <summary>Makes the changes in one transaction if the key holds the text.</summary>

@@ -272,9 +272,13 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
             WaitingEvent next;
             lock (_waitingLock)
             {
-                next = _waiting.Dequeue();
+                if (!_waiting.TryDequeue(out next))
+                {
+                    _waitingCount = 0;
+                    return;
+                }
+
                 _waitingBytes -= next.Length;
-                _waitingCount = _waiting.Count;
             }
 
             if (IsSent(next.Type))
@@ -288,6 +292,10 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
             }
 
             ArrayPool<byte>.Shared.Return(next.Key);
+            lock (_waitingLock)
+            {
+                _waitingCount = _waiting.Count; // Not before the event is sent: a worker that sees 0 replies to the client that caused it.
+            }
         }
     }
 

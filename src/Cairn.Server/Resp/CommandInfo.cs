@@ -105,7 +105,7 @@ internal sealed class CommandInfo
     public string ShortName { get; private init; } = "";
 
     public bool AcceptsCount(int arguments) =>
-        Arity >= 0 ? arguments == Arity : arguments >= -Arity && (arguments <= MostOptions || arguments <= MostArguments);
+        Arity >= 0 ? arguments == Arity : arguments >= -Arity && arguments <= MostArguments;
 
     /// <summary>Returns the index of the last key of a request, relative to the command's name; before the first key if there is
     /// none.</summary>

@@ -107,11 +107,7 @@ internal sealed unsafe partial class SegmentEvictor
     private bool TryOpenToKeep(PartitionBlock* partition, int number)
     {
         const int Needed = 2; // One to open, one that stays (K2).
-        while (partition->SpareCount < Needed && TakeFreeOrGrow(number) is var free && free != SegmentPool.None)
-        {
-            _pool.PushSpare(partition, number, free);
-        }
-
+        TryFillSpares(partition, number, Needed);
         for (int round = 0; partition->SpareCount < Needed && round < 2; round++)
         {
             while (partition->SpareCount < Needed && Work(partition, number, long.MaxValue))

@@ -2,14 +2,14 @@ using Cairn.Segments;
 
 namespace Cairn.Eviction;
 
-// Reuse before new room: while a partition can still have free segments, or the file can grow, it first reuses segments that are mostly garbage. So a
-// store whose entries are overwritten uses as much of its file as its live entries need, and a store that can grow does not grow for garbage.
+// Reuse before new room: while there are free segments, or the file can grow, a partition first reuses segments that are mostly garbage. So a store whose
+// entries are overwritten uses less of its file, and a store that can grow grows less.
 //
 //   U1  No live entry is lost: cleaning begins only if as many spares exist as in an eviction, and the survivors of the segment fit into them.
 //   U2  A cleaning ends before the next one begins. Puts do its work in batches, as in an eviction; the put that opens the next segment does the rest.
 //
-// A segment gains room for at least as many bytes as are copied. Before the whole file is in use, copying has to gain more: an unused
-// segment costs nothing but the memory that it is about to take.
+// In a store that can grow, a segment is mostly garbage if less than half of it is live, as in an eviction. In a store of a fixed size, copying must gain
+// more, because an unused segment costs only memory: less than an eighth.
 internal sealed unsafe partial class SegmentEvictor
 {
     private bool HasUnusedRoom => Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow;
@@ -29,19 +29,10 @@ internal sealed unsafe partial class SegmentEvictor
     private int TakeWithoutEviction(PartitionBlock* partition, int number)
     {
         ContinueReuse(partition, number, long.MaxValue);
-        int goal = SpareGoal(partition);
-        int segment = _pool.PopSpare(partition, reserve: goal);
-        int reserve = ReserveOf(partition);
-        while (segment == SegmentPool.None && TakeFreeOrGrow(number) is var free && free != SegmentPool.None)
+        int segment = _pool.PopSpare(partition, reserve: SpareGoal(partition));
+        if (segment == SegmentPool.None && TryFillSpares(partition, number, ReserveOf(partition)))
         {
-            if (partition->SpareCount >= reserve)
-            {
-                segment = free;
-            }
-            else
-            {
-                _pool.PushSpare(partition, number, free);
-            }
+            segment = TakeFreeOrGrow(number);
         }
 
         if (segment != SegmentPool.None && partition->Victim == 0)
@@ -56,24 +47,12 @@ internal sealed unsafe partial class SegmentEvictor
     {
         long until = _clock.NowMs() - ExpiredRetentionMs;
         int segment = PickGarbage(partition, partition->SealSequence, until, MostLiveToReuse, out VictimMode mode);
-        if (segment == SegmentPool.None || IsPinned(segment, _memory.RunLengthOf(segment)))
+        if (segment != SegmentPool.None && !IsPinned(segment, _memory.RunLengthOf(segment))
+            && TryFillSpares(partition, number, SpareGoal(partition))) // U1
         {
-            return;
+            _pool.Unlink(partition, segment);
+            BeginVictim(partition, segment, mode);
         }
-
-        while (partition->SpareCount < SpareGoal(partition))
-        {
-            int free = TakeFreeOrGrow(number);
-            if (free == SegmentPool.None)
-            {
-                return; // U1
-            }
-
-            _pool.PushSpare(partition, number, free);
-        }
-
-        _pool.Unlink(partition, segment);
-        BeginVictim(partition, segment, mode);
     }
 
     private static bool IsReusing(PartitionBlock* partition) =>

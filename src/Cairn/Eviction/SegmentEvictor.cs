@@ -99,8 +99,16 @@ internal sealed unsafe partial class SegmentEvictor
     /// <summary>Does the eviction work for a put of <paramref name="appendedBytes"/>.</summary>
     public void Advance(PartitionBlock* partition, int number, long appendedBytes)
     {
+        // The counters that all partitions share are read last.
+        bool isReusing = IsReusing(partition);
+        bool hasSpares = partition->SpareCount > SpareTarget || partition->SpareCount >= SpareGoal(partition);
+        if (hasSpares && !isReusing)
+        {
+            return;
+        }
+
         bool hasUnusedRoom = HasUnusedRoom;
-        if (hasUnusedRoom ? !IsReusing(partition) : partition->SpareCount > SpareTarget || partition->SpareCount >= SpareGoal(partition))
+        if (hasUnusedRoom ? !isReusing : hasSpares)
         {
             return;
         }
@@ -142,6 +150,23 @@ internal sealed unsafe partial class SegmentEvictor
         }
 
         return _pool.PopSpare(partition, ReserveOf(partition));
+    }
+
+    // Returns false if there are too few free segments.
+    private bool TryFillSpares(PartitionBlock* partition, int number, int goal)
+    {
+        while (partition->SpareCount < goal)
+        {
+            int free = TakeFreeOrGrow(number);
+            if (free == SegmentPool.None)
+            {
+                return false;
+            }
+
+            _pool.PushSpare(partition, number, free);
+        }
+
+        return true;
     }
 
     private int TakeFreeOrGrow(int number)

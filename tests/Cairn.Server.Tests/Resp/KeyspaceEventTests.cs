@@ -202,12 +202,10 @@ public partial class KeyspaceEventTests
     public void Departures_that_nobody_can_receive_in_time_are_dropped_and_counted()
     {
         using var host = new RespHost();
-        using var gate = new ManualResetEventSlim();
-        using var entered = new ManualResetEventSlim();
-        var channel = new GatedChannel(gate, entered);
+        using var channel = new GatedChannel();
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
         events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
-        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        channel.AwaitSender();
 
         for (int i = 0; i < KeyspaceEvents.MostWaiting + 10; i++)
         {
@@ -215,7 +213,7 @@ public partial class KeyspaceEventTests
         }
 
         Assert.Equal(10, events.Dropped);
-        gate.Set();
+        channel.Open();
         channel.Await(KeyspaceEvents.MostWaiting + 1);
     }
 
@@ -223,12 +221,10 @@ public partial class KeyspaceEventTests
     public void Departures_that_wait_have_at_most_16_MiB_of_keys()
     {
         using var host = new RespHost();
-        using var gate = new ManualResetEventSlim();
-        using var entered = new ManualResetEventSlim();
-        var channel = new GatedChannel(gate, entered);
+        using var channel = new GatedChannel();
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
         events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
-        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        channel.AwaitSender();
         byte[] longest = new byte[64 << 10];
 
         for (int i = 0; i < 300; i++)
@@ -237,7 +233,7 @@ public partial class KeyspaceEventTests
         }
 
         Assert.Equal(300 - 256, events.Dropped);
-        gate.Set();
+        channel.Open();
         channel.Await(1 + 256);
         events.AddWaiting(longest, EventClasses.Evicted, "evicted"u8);
         channel.Await(1 + 256 + 1);
@@ -247,14 +243,12 @@ public partial class KeyspaceEventTests
     public void Event_of_many_patterns_is_sent_by_another_thread_and_events_stay_in_order()
     {
         using var host = new RespHost();
-        using var gate = new ManualResetEventSlim();
-        using var entered = new ManualResetEventSlim();
-        var channel = new GatedChannel(gate, entered) { Cost = KeyspaceEvents.MostReceiversAtOnce + 1 };
+        using var channel = new GatedChannel { Cost = KeyspaceEvents.MostReceiversAtOnce + 1 };
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Strings | EventClasses.Evicted };
 
         // None of these calls waits for the channel, which sends nothing yet.
         events.Notify(EventClasses.Strings, "set"u8, "key-0"u8);
-        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        channel.AwaitSender();
         for (int i = 1; i < 2000; i++)
         {
             events.Notify(EventClasses.Strings, "set"u8, Encoding.ASCII.GetBytes($"key-{i}"));
@@ -262,7 +256,7 @@ public partial class KeyspaceEventTests
         }
 
         channel.Cost = 0;
-        gate.Set();
+        channel.Open();
         channel.Await(2000);
         events.Notify(EventClasses.Strings, "set"u8, "key-2000"u8);
         channel.Await(2001);
@@ -274,22 +268,21 @@ public partial class KeyspaceEventTests
     public void Worker_sends_at_most_1024_waiting_events_at_once()
     {
         using var host = new RespHost();
-        using var gate = new ManualResetEventSlim();
-        using var entered = new ManualResetEventSlim();
-        var channel = new GatedChannel(gate, entered);
+        using var channel = new GatedChannel();
         var events = new KeyspaceEvents(host.Store, channel) { Classes = EventClasses.Keyspace | EventClasses.Evicted };
         events.AddWaiting("first"u8, EventClasses.Evicted, "evicted"u8);
-        Assert.True(entered.Wait(TimeSpan.FromMinutes(1)));
+        channel.AwaitSender();
         for (int i = 0; i < 5000; i++)
         {
             events.AddWaiting("key"u8, EventClasses.Evicted, "evicted"u8);
         }
 
-        gate.Set();
+        channel.Open();
         int mine = Environment.CurrentManagedThreadId;
         events.SendWaiting();
 
         Assert.InRange(channel.Threads.Count(thread => thread == mine), 0, 1024);
+        channel.Await(5001);
     }
 
     [Fact]
@@ -331,8 +324,10 @@ public partial class KeyspaceEventTests
     [GeneratedRegex(@"(?:\npmessage\r\n\$\d+\r\n[^\r]*|\nmessage)\r\n\$\d+\r\n__keyspace@0__:([^\r]*)\r\n\$\d+\r\n([^\r]*)\r\n")]
     private static partial Regex Message();
 
-    private sealed class GatedChannel(ManualResetEventSlim gate, ManualResetEventSlim entered) : IEventChannel
+    private sealed class GatedChannel : IEventChannel, IDisposable
     {
+        private readonly ManualResetEventSlim _gate = new();
+        private readonly ManualResetEventSlim _entered = new();
         private readonly List<(string Key, int Thread)> _sent = [];
 
         public int Count => Sent.Length;
@@ -356,13 +351,24 @@ public partial class KeyspaceEventTests
 
         public void Send(ReadOnlySpan<byte> key, ReadOnlySpan<byte> channel, ReadOnlySpan<byte> message)
         {
-            entered.Set();
-            gate.Wait();
+            _entered.Set();
+            _gate.Wait();
             lock (_sent)
             {
                 _sent.Add((Encoding.ASCII.GetString(key), Environment.CurrentManagedThreadId));
                 Monitor.PulseAll(_sent);
             }
+        }
+
+        /// <summary>Waits until a thread sends an event, and so waits for the gate.</summary>
+        public void AwaitSender() => Assert.True(_entered.Wait(TimeSpan.FromMinutes(1)));
+
+        public void Open() => _gate.Set();
+
+        public void Dispose()
+        {
+            _gate.Dispose();
+            _entered.Dispose();
         }
 
         public void Await(int count)

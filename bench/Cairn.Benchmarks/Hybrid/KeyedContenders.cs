@@ -6,8 +6,8 @@ using Microsoft.Extensions.Caching.Memory;
 namespace Cairn.Benchmarks.Hybrid;
 
 // A round requests each of its keys once, and the first level has none of them: the factory creates the values of misses, and the second level
-// has the others. The cache is new in each round, is emptied, or has room for only a small part of the keys; a policy may keep one key in a
-// thousand that it considers popular. The key strings can therefore be created once, and the caches cause all garbage collections during a round.
+// has the others. The cache is new in each round or is emptied; a full one is filled with other keys then. A policy may keep one key in a thousand
+// that it considers popular. The key strings can therefore be created once, and the caches cause all garbage collections during a round.
 internal abstract class KeyedContender(string name, int operations, bool isMiss) : IContender
 {
     private const int ChunkOperations = 1024;
@@ -132,29 +132,31 @@ internal sealed class HybridKeyed : KeyedContender
 {
     private readonly Func<CancellationToken, ValueTask<string>> _factory;
     private readonly HybridCacheEntryOptions? _options;
-    private readonly bool _isEmptied;
     private readonly RenewedCache? _renewed;
+    private readonly string[] _filling = [];
     private HybridCache _cache;
 
-    /// <summary>Calls of a cache that is the same in all rounds.</summary>
+    /// <summary>Calls of a cache that is the same in all rounds and is emptied before each.</summary>
     /// <param name="name">The name in tables.</param>
     /// <param name="cache">The cache, which the group owns.</param>
     /// <param name="operations">The number of keys in a round.</param>
-    /// <param name="isEmptied">Whether the cache is emptied before each round.</param>
-    /// <param name="options">The options that each call passes.</param>
-    public HybridKeyed(string name, HybridCache cache, int operations, bool isEmptied = false, HybridCacheEntryOptions? options = null)
+    public HybridKeyed(string name, HybridCache cache, int operations)
         : base(name, operations, isMiss: true)
     {
         _cache = cache;
         _factory = MakeAsync;
-        _options = options;
-        _isEmptied = isEmptied;
     }
 
     /// <summary>Calls of a cache that is new in each round.</summary>
-    public HybridKeyed(RenewedCache renewed, int operations, bool isMiss, HybridCacheEntryOptions? options = null)
+    /// <param name="renewed">The cache.</param>
+    /// <param name="operations">The number of keys in a round.</param>
+    /// <param name="isMiss">Whether the factory creates the values.</param>
+    /// <param name="options">The options that each call passes.</param>
+    /// <param name="filledWith">The number of other entries that are added before each round. An old cache would learn the order of the keys.</param>
+    public HybridKeyed(RenewedCache renewed, int operations, bool isMiss, HybridCacheEntryOptions? options = null, int filledWith = 0)
         : base(renewed.Name, operations, isMiss)
     {
+        _filling = [.. Enumerable.Range(operations * 2, filledWith).Select(CustomerRequests.KeyOfNumber)];
         _renewed = renewed;
         _cache = renewed.Renew();
         _factory = MakeAsync;
@@ -163,11 +165,16 @@ internal sealed class HybridKeyed : KeyedContender
 
     protected override void Begin()
     {
-        _cache = _renewed?.Renew() ?? _cache;
-        if (_isEmptied)
+        if (_renewed is null)
         {
             HybridCaches.Wait(_cache.RemoveByTagAsync("*"));
         }
+        else
+        {
+            _cache = _renewed.Renew();
+        }
+
+        Run(_filling);
     }
 
     protected override void Run(ReadOnlySpan<string> keys)

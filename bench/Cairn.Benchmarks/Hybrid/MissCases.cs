@@ -35,15 +35,17 @@ internal static class MissCases
         var lru = group.Enter(new LruMiss(scale.Entries, operations));
 
         Ask("miss, growing", group.Enter(new HybridKeyed(RenewedCache.Cairns(operations * 2L), operations, isMiss: true)), unbounded);
-        Ask(full, group.Enter(new HybridKeyed("Cairn", group.Own(HybridCaches.CreateLocal(scale.Entries)), operations)), refusing, lru);
-        Ask($"{full}, options with the call", group.Enter(new HybridKeyed(
-            "Cairn", group.Own(HybridCaches.CreateLocal(scale.Entries)), operations, options: CallOptions)));
+        Ask(full, group.Enter(Full()), refusing, lru);
+        Ask($"{full}, options with the call", group.Enter(Full(CallOptions)));
 
         var microsoftsOver = group.Enter(new HybridKeyed(RenewedCache.Microsofts(NewDictionary), operations, isMiss: true));
         var fusionsOver = group.Enter(new FusionKeyed(() => FusionCaches.Create(NewDictionary()), operations, isMiss: true));
         AskOver($"miss over {Plain}", new HybridKeyed(RenewedCache.Cairns(operations * 2L, NewDictionary), operations, isMiss: true));
         AskOver($"miss over a store file, peers over {Plain}", new HybridKeyed(
-            "Cairn", group.Own(HybridCaches.CreateOverStore(run.Settings.Folder, "miss", scale.Entries)), operations, isEmptied: true));
+            "Cairn", group.Own(HybridCaches.CreateOverStore(run.Settings.Folder, "miss", scale.Entries)), operations));
+
+        HybridKeyed Full(HybridCacheEntryOptions? options = null) =>
+            new(RenewedCache.Cairns(scale.Entries), operations, isMiss: true, options, filledWith: scale.Entries);
 
         void Ask(string question, IContender subject, params IContender[] others)
         {

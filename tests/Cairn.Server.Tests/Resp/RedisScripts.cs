@@ -543,6 +543,21 @@ internal static partial class RedisScripts
         FUNCTION KILL
         FUNCTION FOO
         FUNCTION
+        ROLE
+        ROLE x
+        MODULE
+        MODULE LIST
+        MODULE LIST x
+        MODULE FOO
+        LATENCY
+        LATENCY LATEST
+        LATENCY LATEST x
+        LATENCY HISTORY
+        LATENCY HISTORY command
+        LATENCY HISTORY a b
+        LATENCY RESET
+        LATENCY RESET a b
+        LATENCY FOO
         FCALL f 0
         FCALL f x
         FCALL_RO f 1 a

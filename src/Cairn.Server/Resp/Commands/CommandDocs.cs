@@ -122,9 +122,15 @@ internal sealed class CommandDocs
         incrbyfloat;2.6.0;Adds to a floating-point number;key increment
         info;1.0.0;Returns information about the server;[section...]
         keys;1.0.0;Returns the keys that match a pattern;pattern
+        latency;2.8.13;Returns the samples of slow events, of which there are none
+        latency|history;2.8.13;Returns an empty list;event
+        latency|latest;2.8.13;Returns an empty list
+        latency|reset;2.8.13;Returns 0, the number of events that had samples;[event...]
         memory;4.0.0;Returns information about memory
         memory|usage;4.0.0;Returns the bytes that a key and its value use;key [SAMPLES count]
         mget;1.0.0;Returns the values of keys;key...
+        module;4.0.0;Returns information about modules, of which there are none
+        module|list;4.0.0;Returns an empty list
         mset;1.0.1;Sets values;(key value)...
         msetex;8.4.0;Sets values with an expiration, and possibly only if none or all of the keys exist;numkeys (key value)... [NX | XX] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]
         msetnx;1.0.1;Sets values if none of the keys exists;(key value)...
@@ -153,6 +159,7 @@ internal sealed class CommandDocs
         rename;1.0.0;Renames a key;key newkey
         renamenx;1.0.0;Renames a key if the new name does not exist;key newkey
         reset;6.2.0;Resets the state of the connection
+        role;2.8.12;Returns that the server is a master without replicas
         sadd;1.0.0;Adds members to a set;key member...
         scan;2.8.0;Returns some of the keys, and the next cursor;cursor [MATCH pattern] [COUNT count] [TYPE type]
         scard;1.0.0;Returns the number of members of a set;key

@@ -46,7 +46,7 @@ internal static class CommandFacts
     public static string[] CategoriesOf(CommandInfo command)
     {
         CommandFlags flags = command.Flags;
-        bool isAdmin = (flags & CommandFlags.Admin) != 0;
+        bool isAdmin = (flags & CommandFlags.Admin) != 0 || command.Name == "role";
         bool isScript = command is { Group: "scripting", HasKeyCount: true }; // Whether it writes depends on the script.
         string group = command.Name switch
         {

@@ -104,7 +104,7 @@ internal static class InfoCommand
             $"used_memory:{store.Totals.Bytes}", $"used_memory_human:{Human(store.Totals.Bytes)}", $"used_memory_rss:{resident}",
             $"used_memory_rss_human:{Human(resident)}", $"used_memory_dataset:{store.Totals.Bytes}", $"total_system_memory:{system}",
             $"total_system_memory_human:{Human(system)}", $"maxmemory:{store.FileBytes}", $"maxmemory_human:{Human(store.FileBytes)}",
-            "maxmemory_policy:allkeys-lru", $"mem_fragmentation_ratio:{Fixed(resident / (double)Math.Max(1, store.Totals.Bytes))}",
+            "maxmemory_policy:allkeys-lru", $"mem_fragmentation_ratio:{Fixed(store.Totals.Bytes == 0 ? 1 : resident / (double)store.Totals.Bytes)}",
             $"mem_clients_normal:{server.Engine?.Memory.Bytes ?? 0}", "mem_allocator:cairn", "active_defrag_running:0",
             .. server.Pinned.StatisticsIn(store) is { } pinned
                 ? new[] { $"pinned_keys:{pinned.Entries}", $"pinned_memory:{pinned.Bytes}", $"maxmemory_pinned:{pinned.BudgetBytes}" }

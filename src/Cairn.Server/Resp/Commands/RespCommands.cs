@@ -20,6 +20,7 @@ internal static class RespCommands
             .. PubSubCommands.All,
             .. ScriptCommands.All,
             .. ServerCommands.All,
+            .. AbsentFeatureCommands.All,
         ],
         ScriptTable.All);
 

@@ -1,10 +1,12 @@
-// Memory for input and output, in blocks whose size is a power of two. Free blocks are kept for reuse. Each worker has its own pool, used
-// only on the worker's thread, so there are no locks.
+// Memory for input and output, in blocks of a few sizes: powers of two, and above 64 KiB also the three steps between two of them, because a
+// value of 1 MiB with its header would otherwise take 2 MiB. Free blocks are kept for reuse. Each worker has its own pool, used only on the
+// worker's thread, so there are no locks.
 //
 //   I1  A block is in one place: free in the pool, or with its user.
 //   I2  The account counts a block from its allocation until it is freed, used or not.
-//   I3  Free blocks take at most KeptBytes, and LargestKeptBytes while memory is short: the next long reply needs a block soon, and the kernel
-//       takes longer for the pages of a new one than the copy. A block that stayed free from one trim to the next is freed.
+//   I3  Free blocks take at most KeptBytes, and while memory is short at most a thirty-second of the limit, if that is less, but LargestKeptBytes:
+//       the next long reply needs a block soon, and the kernel takes longer for the pages of a new one than the copy. A block that stayed free
+//       from one trim to the next is freed.
 namespace Cairn.Server.Buffers;
 
 internal sealed class BlockPool
@@ -13,14 +15,22 @@ internal sealed class BlockPool
     private const int LargestKeptBytes = 2 << 20;
     private const int KeptBytes = 4 << 20;
 
+    // Up to here, blocks have powers of two. Each further doubling has four sizes.
+    private const int LargestSimpleBytes = 64 << 10;
+
     private static readonly int Classes = ClassOf(LargestKeptBytes) + 1;
 
     private readonly Block?[] _free = new Block?[Classes];
     private readonly MemoryAccount _account;
     private int _freeBytes;
+    private readonly int _keptWhenShort;
     private int _unusedBytes;
 
-    public BlockPool(MemoryAccount account) => _account = account;
+    public BlockPool(MemoryAccount account)
+    {
+        _account = account;
+        _keptWhenShort = (int)Math.Clamp(account.Limit / 32, LargestKeptBytes, KeptBytes);
+    }
 
     public MemoryAccount Account => _account;
 
@@ -44,7 +54,7 @@ internal sealed class BlockPool
     {
         Debug.Assert(block.NextFree is null, "I1: it was returned before.");
 
-        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > (_account.IsShort ? LargestKeptBytes : KeptBytes))
+        if (block.Length > LargestKeptBytes || _freeBytes + block.Length > (_account.IsShort ? _keptWhenShort : KeptBytes))
         {
             Free(block);
             return;
@@ -80,9 +90,25 @@ internal sealed class BlockPool
         Trim();
     }
 
-    private static int ClassOf(int bytes) =>
-        BitOperations.Log2(BitOperations.RoundUpToPowerOf2((uint)Math.Max(bytes, SmallestBytes))) -
-        BitOperations.Log2(SmallestBytes);
+    /// <summary>Returns the size of the smallest kind of block that has this many bytes. Sizes between two powers of two have their first three
+    /// binary digits only.</summary>
+    private static long SizeOf(int atLeast)
+    {
+        if (atLeast <= LargestSimpleBytes)
+        {
+            return BitOperations.RoundUpToPowerOf2((uint)Math.Max(atLeast, SmallestBytes));
+        }
+
+        long step = 1L << (BitOperations.Log2((uint)atLeast - 1) - 2);
+        return (atLeast + step - 1) & -step;
+    }
+
+    private static int ClassOf(int bytes)
+    {
+        long size = SizeOf(bytes);
+        int power = BitOperations.Log2((ulong)size);
+        return (4 * (power - BitOperations.Log2(SmallestBytes))) + ((int)(size >> (power - 2)) & 3);
+    }
 
     private void Free(Block block)
     {
@@ -92,8 +118,8 @@ internal sealed class BlockPool
 
     private Block Make(int atLeast, int kind)
     {
-        // Above the largest kept size, a power of two would waste too much, so the size is rounded up to whole MiB.
-        long bytes = kind < Classes ? (long)SmallestBytes << kind : (atLeast + (1L << 20) - 1) & -(1L << 20);
+        // Above the largest kept size, the size is rounded up to whole MiB.
+        long bytes = kind < Classes ? SizeOf(atLeast) : (atLeast + (1L << 20) - 1) & -(1L << 20);
         var block = new Block((int)Math.Min(bytes, Array.MaxLength));
         _account.Add(block.Length);
         return block;

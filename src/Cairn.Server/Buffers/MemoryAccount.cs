@@ -19,6 +19,9 @@ internal sealed class MemoryAccount(long limit)
     private long _replyBytes;
     private long _heapBytes;
 
+    /// <summary>Gets the largest number of bytes.</summary>
+    public long Limit => limit;
+
     /// <summary>Gets the number of all bytes, including free blocks.</summary>
     public long Bytes => Volatile.Read(ref _bytes);
 

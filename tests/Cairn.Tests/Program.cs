@@ -24,6 +24,7 @@ internal static class Program
         ["open-store-as-other-user"] = PlatformRoles.OpenStoreAsOtherUser,
         ["preallocate-with-limit"] = PlatformRoles.PreallocateWithLimit,
         ["run-tests"] = TestsByName.Run,
+        ["use-sparse-copy"] = StoreRoles.UseSparseCopy,
         ["wait-on-word"] = PlatformRoles.WaitOnWord,
         ["write-encrypted"] = StoreRoles.WriteEncrypted,
     };

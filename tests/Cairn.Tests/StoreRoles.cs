@@ -137,6 +137,32 @@ internal static class StoreRoles
         Console.WriteLine(statistics.GrowthFailure);
     }
 
+    // Prints "open", or why the store does not open. Then waits for a line, and reads, removes and sets entries.
+    public static void UseSparseCopy(string[] args)
+    {
+        CairnStore store;
+        try
+        {
+            store = CairnStore.Open(OptionsFor(args[0]) with { FlushOnClose = true });
+        }
+        catch (StoreException refused)
+        {
+            Console.WriteLine(refused.Message);
+            return;
+        }
+
+        Console.WriteLine("open");
+        Console.ReadLine();
+        Console.WriteLine(Enumerable.Range(0, 500).Count(i => store.DefaultCollection.Get($"{i}") is { Length: 2_000 }));
+        for (int i = 0; i < 5_000; i++)
+        {
+            store.DefaultCollection.Remove($"{i / 2}");
+            store.DefaultCollection.Set($"new {i}", TestBytes.Of(2_000, seed: i));
+        }
+
+        store.Dispose();
+    }
+
     private static StoreOptions OptionsFor(string path) =>
         new() { Path = path, CapacityBytes = StoreDirectory.SmallCapacityBytes, FlushOnClose = false };
 }

@@ -23,6 +23,10 @@ internal abstract class ProxyFile(StoreFile real) : StoreFile
 
     public override bool HasHoles => real.HasHoles;
 
+    public override bool ReadsTakeSpace => real.ReadsTakeSpace;
+
+    public override bool TryFindHole(long offset, out long start, out long end) => real.TryFindHole(offset, out start, out end);
+
     public override bool TryExtend(long length) => real.TryExtend(length);
 
     public override bool TryBack(long offset, long length) => real.TryBack(offset, length);

@@ -207,7 +207,7 @@ internal sealed unsafe class MappedChannel : Channel
         StoreFile? locks = null;
         try
         {
-            if (mapped.Length < PageBytes)
+            if (mapped.Length < PageBytes || mapped.HasHoles)
             {
                 mapped.Preallocate(0, PageBytes); // Mapped pages must exist and have allocated disk space.
             }

@@ -274,6 +274,7 @@ internal static unsafe class StoreOpener
         LogFileSet? log = null;
         if (isAlone)
         {
+            FileBacking.BackUsedHoles(file, region, layout);
             var super = (Superblock*)region.Address;
             wasClosed = super->State == Superblock.StateClosed;
             bool isWhole = super->State != Superblock.StateResetting && (wasClosed || StoreFormatter.BootIdOf(super) == bootId);

@@ -56,6 +56,19 @@ internal abstract class StoreFile : IDisposable
     /// <summary>Gets whether the file has parts without space. If the system cannot tell, false.</summary>
     public virtual bool HasHoles => false;
 
+    /// <summary>Gets whether a read of a hole takes space, as in memory. Then a read can end the process if there is no space.</summary>
+    public virtual bool ReadsTakeSpace => false;
+
+    /// <summary>Finds the next hole. If the system cannot tell, there is none.</summary>
+    /// <param name="offset">The first byte to look at.</param>
+    /// <param name="start">The first byte of the hole at or after <paramref name="offset"/>.</param>
+    /// <param name="end">The byte after the hole, at most the file's length.</param>
+    public virtual bool TryFindHole(long offset, out long start, out long end)
+    {
+        start = end = 0;
+        return false;
+    }
+
     /// <summary>
     /// Reserves space for a range within the file's length, which other processes can use at the same time. Existing bytes stay, and holes are zero.
     /// </summary>

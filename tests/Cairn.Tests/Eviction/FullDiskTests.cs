@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using Cairn.Tests.Platform;
 
@@ -41,6 +42,22 @@ public sealed class FullDiskTests : StoreTest
         GrowUntilFull(mount["store.cairn"], capacityBytes: 16 << 20, maxCapacityBytes: 64 << 20, diskBytes: 32 << 20);
     }
 
+    [RequiresMountFact]
+    public void Sparse_copy_in_memory_is_refused_while_there_is_no_space_and_ends_no_process()
+    {
+        using TestMount mount = TestMount.Tmpfs(8 << 20);
+
+        UseSparseCopy(mount);
+    }
+
+    [RequiresMountFact("/usr/sbin/mkfs.ext4", "/dev/loop-control")]
+    public void Sparse_copy_on_a_disk_is_refused_while_the_disk_is_full_and_ends_no_process()
+    {
+        using TestMount mount = TestMount.Ext4(16 << 20);
+
+        UseSparseCopy(mount);
+    }
+
     [Fact]
     public void Limit_on_the_size_of_files_stops_growth_and_not_the_process()
     {
@@ -55,6 +72,55 @@ public sealed class FullDiskTests : StoreTest
         Assert.Contains("ulimit -f", failure, StringComparison.Ordinal);
         Assert.Equal(0, child.Finish());
         Assert.True(StoreMaintenance.Verify(FilePath).IsSound);
+    }
+
+    // A child uses the copy, because a fault would end the process.
+    private void UseSparseCopy(TestMount mount)
+    {
+        string copy = mount["store.cairn"];
+        using (CairnStore store = CairnStore.Open(Options with { FlushOnClose = true }))
+        {
+            for (int i = 0; i < 500; i++)
+            {
+                store.DefaultCollection.Set($"{i}", new byte[ValueBytes]); // Zeros: the copy has holes within its segments, too.
+            }
+        }
+
+        using (Process copying = Process.Start("cp", ["--sparse=always", FilePath, copy]))
+        {
+            copying.WaitForExit();
+        }
+
+        FillDisk(mount);
+        using ChildProcess refused = ChildProcess.Start(typeof(Program), "use-sparse-copy", copy);
+        Assert.Contains(copy, refused.ReadLine(), StringComparison.Ordinal);
+        Assert.Equal(0, refused.Finish());
+
+        File.Delete(mount["fill"]);
+        using ChildProcess child = ChildProcess.Start(typeof(Program), "use-sparse-copy", copy);
+        Assert.Equal("open", child.ReadLine());
+        FillDisk(mount);
+        child.WriteLine("go on");
+        Assert.Equal("500", child.ReadLine());
+        Assert.Equal(0, child.Finish());
+        Assert.True(StoreMaintenance.Verify(copy).IsSound);
+    }
+
+    private static void FillDisk(TestMount mount)
+    {
+        using FileStream fill = new(mount["fill"], FileMode.Append, FileAccess.Write, FileShare.None, bufferSize: 0);
+        foreach (int pieceBytes in (int[])[64 << 10, 512])
+        {
+            Assert.Throws<IOException>(() => WriteUntilFull(fill, TestBytes.Of(pieceBytes)));
+        }
+    }
+
+    private static void WriteUntilFull(FileStream file, byte[] piece)
+    {
+        while (true)
+        {
+            file.Write(piece);
+        }
     }
 
     private void GrowUntilFull(string path, long capacityBytes, long maxCapacityBytes, long diskBytes)

@@ -128,10 +128,11 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
         }
 
         long end = checked(offset + length);
-        long lengthBefore = Length;
-        int error = end <= lengthBefore ? Allocate(offset, end)
-            : IsBeyondSizeLimit(end) ? LinuxErrors.FileTooBig
-            : IsBeyondFreeMemory(end - lengthBefore, out long free) ? throw LinuxErrors.NoRoom(_path, length, free, LinuxErrors.NoMemory)
+        LinuxNative.FileStatus before = Status();
+        long lengthBefore = before.Size;
+        long missing = end - Math.Min(lengthBefore, before.Blocks * LinuxNative.BlockBytes);
+        int error = end > lengthBefore && IsBeyondSizeLimit(end) ? LinuxErrors.FileTooBig
+            : IsBeyondFreeMemory(missing, out long free) ? throw LinuxErrors.NoRoom(_path, missing, free, LinuxErrors.NoMemory)
             : Allocate(offset, end);
         if (error is LinuxErrors.NotSupported or LinuxErrors.NoSystemCall or LinuxErrors.Invalid)
         {
@@ -163,6 +164,24 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
         && LinuxNative.Truncate(_handle, length) == 0;
 
     public override bool HasHoles => Status() is var status && status.Blocks * LinuxNative.BlockBytes < status.Size;
+
+    public override bool ReadsTakeSpace =>
+        LinuxNative.StatFileSystem(_handle, out LinuxNative.FileSystemStatus status) == 0 && LinuxFileSystems.IsMemory(status.Type);
+
+    public override bool TryFindHole(long offset, out long start, out long end)
+    {
+        long length = Length;
+        start = LinuxNative.Seek(_handle, offset, LinuxNative.SeekHole);
+        end = 0;
+        if (start < 0 || start >= length)
+        {
+            return false;
+        }
+
+        end = LinuxNative.Seek(_handle, start, LinuxNative.SeekData);
+        end = end < 0 ? length : Math.Min(end, length);
+        return end > start;
+    }
 
     public override bool TryBack(long offset, long length)
     {
@@ -492,23 +511,13 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
     // yet.
     private int FillHoles(long offset, long end, long lengthBefore)
     {
-        long position = offset;
-        while (position < Math.Min(end, lengthBefore))
+        long within = Math.Min(end, lengthBefore);
+        for (long position = offset; position < within && TryFindHole(position, out long hole, out long holeEnd) && hole < within; position = holeEnd)
         {
-            long hole = LinuxNative.Seek(_handle, position, LinuxNative.SeekHole);
-            if (hole < 0 || hole >= Math.Min(end, lengthBefore))
-            {
-                break;
-            }
-
-            long data = LinuxNative.Seek(_handle, hole, LinuxNative.SeekData);
-            long holeEnd = Math.Min(data < 0 ? lengthBefore : data, Math.Min(end, lengthBefore));
-            if (WriteZeros(hole, holeEnd) is var error and not 0)
+            if (WriteZeros(hole, Math.Min(holeEnd, within)) is var error and not 0)
             {
                 return error;
             }
-
-            position = holeEnd;
         }
 
         return WriteZeros(Math.Max(offset, lengthBefore), end);

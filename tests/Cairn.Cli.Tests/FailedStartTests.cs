@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Cairn.Platform;
 
 namespace Cairn.Cli.Tests;
 
@@ -65,9 +66,45 @@ public sealed class FailedStartTests : ToolTest
     private string[] FilesHere() =>
         [.. Directory.GetFileSystemEntries(Path.GetDirectoryName(StorePath)!, "*", SearchOption.AllDirectories).Order(StringComparer.Ordinal)];
 
+    [Theory]
+    [InlineData("backup {pipe}")]
+    [InlineData("file set {pipe} key value")]
+    [InlineData("file get {pipe} key")]
+    [InlineData("file list {pipe}")]
+    [InlineData("file verify {pipe}")]
+    [InlineData("file edit {pipe}")]
+    [InlineData("file convert {pipe}")]
+    public void Pipe_is_refused_and_not_replaced_by_a_file(string command)
+    {
+        Run("set", "book:42", "Dune", "--capacity", "8MiB");
+        MakePipe(PathOf("pipe"));
+        string[] before = FilesHere();
+
+        ToolRun run = Run([.. command.Split(' ').Select(Fill)]);
+
+        Assert.NotEqual(ExitCode.Done, run.Code);
+        Assert.Contains("device, pipe or socket", run.Error, StringComparison.Ordinal);
+        Assert.True(HostPlatform.Current.IsSpecialFile(PathOf("pipe")));
+        Assert.Equal(before, FilesHere());
+    }
+
+    [Fact]
+    public async Task Export_to_a_pipe_goes_through_the_pipe()
+    {
+        Run("set", "book:42", "Dune", "--capacity", "8MiB");
+        MakePipe(PathOf("pipe"));
+
+        Task<string> reader = Task.Run(() => File.ReadAllText(PathOf("pipe")));
+        ToolRun run = Run("export", "--file", PathOf("pipe"));
+
+        Assert.Equal((0, ""), (run.Code, run.Error));
+        Assert.Contains("book:42", await reader.WaitAsync(TimeSpan.FromMinutes(1)), StringComparison.Ordinal);
+    }
+
     private string Fill(string word) => word
         .Replace("{missing}", PathOf("missing"), StringComparison.Ordinal)
         .Replace("{folder}", PathOf("folder"), StringComparison.Ordinal)
+        .Replace("{pipe}", PathOf("pipe"), StringComparison.Ordinal)
         .Replace("{large}", PathOf("large"), StringComparison.Ordinal)
         .Replace("{long}", new string('k', 70_000), StringComparison.Ordinal);
 }

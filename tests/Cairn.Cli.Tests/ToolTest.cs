@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Text;
 using System.Text.Json;
 
@@ -33,6 +34,13 @@ public abstract class ToolTest : IDisposable
     public void Dispose() => _directory.Dispose();
 
     private protected string PathOf(string name) => _directory[name];
+
+    private protected static void MakePipe(string path)
+    {
+        using Process made = Process.Start("mkfifo", [path]);
+        made.WaitForExit();
+        Assert.Equal(0, made.ExitCode);
+    }
 
     private protected CairnStore OpenStore() => CairnStore.Open(Options);
 

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Cairn.Platform;
 
 namespace Cairn.Cli.Arguments;
 
@@ -51,12 +52,7 @@ internal static class SecretFile
     {
         try
         {
-            using FileStream file = File.OpenRead(path);
-            var buffer = new byte[LongestFile + 1];
-            int length = file.ReadAtLeast(buffer, buffer.Length, throwOnEndOfStream: false);
-            return length <= LongestFile
-                ? buffer[..length]
-                : throw new ToolException(ExitCode.File, $"'{path}' is longer than any key or password: it was named by mistake");
+            return ShortFile.ReadBytes(path, LongestFile);
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
         {

@@ -1,5 +1,6 @@
 using Cairn.FileStore.Engine;
 using Cairn.FileStore.Entries;
+using Cairn.Platform;
 
 namespace Cairn.Cli.CacheFiles;
 
@@ -45,6 +46,11 @@ internal sealed record CacheFileRequest(Invocation Invocation, string Path, stri
         if (!File.Exists(Path))
         {
             throw new ToolException(ExitCode.File, $"there is no cache file '{Path}'");
+        }
+
+        if (HostPlatform.Current.IsSpecialFile(Path))
+        {
+            throw new ToolException(ExitCode.File, $"'{Path}' is not a file but a device, pipe or socket");
         }
     }
 

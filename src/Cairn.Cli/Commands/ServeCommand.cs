@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.Sockets;
 using Cairn.Cli.Serving;
 using Cairn.Dashboard;
+using Cairn.Platform;
 using Cairn.Server;
 using Microsoft.Extensions.Logging;
 
@@ -229,6 +230,7 @@ internal sealed class ServeCommand : ToolCommand
             .OfType<IPEndPoint>();
         ToFile(PortFileVariable, path, () =>
         {
+            ReplacedFile.RequireFile(path);
             string written = path + ".new";
             File.WriteAllLines(written, ports.Select(port => string.Create(
                 CultureInfo.InvariantCulture, $"TCP {(port.AddressFamily == AddressFamily.InterNetworkV6 ? "INET6" : "INET")}: {port.Port}")));
@@ -255,6 +257,12 @@ internal sealed class ServeCommand : ToolCommand
                 if (Directory.Exists(path))
                 {
                     throw new ToolException(ExitCode.File, $"{option.Name} '{path}' is a directory; name a file");
+                }
+
+                // The log is appended, so it can be a device or a pipe.
+                if (option == _pidFile && HostPlatform.Current.IsSpecialFile(path))
+                {
+                    throw new ToolException(ExitCode.File, $"{option.Name} '{path}' is a device, pipe or socket, which the file would replace; name a file");
                 }
             }
         }

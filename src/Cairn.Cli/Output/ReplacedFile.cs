@@ -1,3 +1,5 @@
+using Cairn.Platform;
+
 namespace Cairn.Cli.Output;
 
 // Writes a file beside its target and replaces the target when the file is complete. A reader of the target finds either the old file or
@@ -17,13 +19,23 @@ internal sealed class ReplacedFile : IDisposable
 
     public Stream Stream { get; }
 
-    /// <summary>Creates a file. Paths below /dev (devices, and <c>&gt;(command)</c> of shells) are written directly.</summary>
+    /// <summary>Refuses a device, a pipe or a socket, because the rename of a new file would replace it.</summary>
+    /// <exception cref="IOException">The path is not that of a file.</exception>
+    public static void RequireFile(string path)
+    {
+        if (HostPlatform.Current.IsSpecialFile(path))
+        {
+            throw new IOException("it is not a file but a device, pipe or socket");
+        }
+    }
+
+    /// <summary>Creates a file. Devices and pipes (also <c>&gt;(command)</c> of shells) are written directly.</summary>
     /// <exception cref="ToolException">The file cannot be written.</exception>
     public static ReplacedFile Create(string path)
     {
         try
         {
-            if (IsDevice(path))
+            if (HostPlatform.Current.IsSpecialFile(path))
             {
                 return new ReplacedFile(path, null, new FileStream(path, FileMode.Open, FileAccess.Write, FileShare.ReadWrite, 0));
             }
@@ -75,9 +87,4 @@ internal sealed class ReplacedFile : IDisposable
             File.Delete(_temporary);
         }
     }
-
-    // Files in memory are also below /dev, and are ordinary files.
-    private static bool IsDevice(string path) =>
-        Path.GetFullPath(path) is var full && full.StartsWith("/dev/", StringComparison.Ordinal)
-        && !full.StartsWith("/dev/shm/", StringComparison.Ordinal);
 }

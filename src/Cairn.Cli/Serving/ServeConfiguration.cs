@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Cairn.Cli.Commands;
+using Cairn.Platform;
 using Cairn.Server;
 
 namespace Cairn.Cli.Serving;
@@ -99,7 +100,7 @@ internal static class ServeConfiguration
         var options = new JsonDocumentOptions { CommentHandling = JsonCommentHandling.Skip, AllowTrailingCommas = true };
         try
         {
-            return JsonDocument.Parse(File.ReadAllBytes(file), options);
+            return JsonDocument.Parse(ShortFile.ReadBytes(file), options);
         }
         catch (JsonException e)
         {

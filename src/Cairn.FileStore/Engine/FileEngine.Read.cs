@@ -1,6 +1,7 @@
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;
+using Cairn.Platform;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
@@ -308,6 +309,15 @@ internal sealed partial class FileEngine
         {
             canWrite = false;
             return OpenFile(FileAccess.Read);
+        }
+    }
+
+    // Checked before anything is created. A change would replace the device by a file.
+    private static void RequireFile(string path)
+    {
+        if (HostPlatform.Current.IsSpecialFile(path))
+        {
+            throw new IOException($"The cache file '{path}' is not a file but a device, pipe or socket. Name a file.");
         }
     }
 

@@ -60,6 +60,7 @@ internal sealed partial class FileEngine : IDisposable
     {
         _options = options;
         _path = Path.GetFullPath(options.Path);
+        RequireFile(_path);
         _sidePath = SidePathOf(_path);
         _isMappingRefused = options.IsPolledOnly;
         _view = new View(OpenChannel(), new EntryTable());

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Cairn.Platform;
 
 namespace Cairn.Server.Memcached;
 
@@ -18,7 +19,7 @@ internal sealed class MemcachedCredentials
     {
         try
         {
-            return Parse(File.ReadAllText(path), path);
+            return Parse(ShortFile.ReadText(path), path);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

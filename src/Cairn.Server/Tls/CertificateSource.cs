@@ -6,6 +6,7 @@ using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Cairn.Platform;
 using Cairn.Server.Logging;
 using Microsoft.Extensions.Logging;
 
@@ -151,7 +152,7 @@ internal sealed class CertificateSource : IDisposable
         {
             try
             {
-                digest.AppendData(path is null ? [] : File.ReadAllBytes(path));
+                digest.AppendData(path is null ? [] : ShortFile.ReadBytes(path));
             }
             catch (Exception e) when (e is IOException or UnauthorizedAccessException)
             {

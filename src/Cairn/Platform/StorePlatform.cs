@@ -67,6 +67,9 @@ internal abstract class StorePlatform
     /// <exception cref="StoreException">The path is not a regular file.</exception>
     public abstract StoreFile OpenReadOnly(string path);
 
+    /// <summary>Returns whether the path, or the target of a link there, is a device, a pipe or a socket. A rename would replace it by a file.</summary>
+    public virtual bool IsSpecialFile(string path) => false;
+
     /// <summary>
     /// Creates an empty file that has no name until <see cref="StoreFile.TryPublish"/>. Only this user can read and write it. If it is never published,
     /// nothing of it remains, however the process ends.

@@ -62,5 +62,10 @@ internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform plat
         {
             throw new ArgumentException($"The path '{path}' is that of the store itself, or of its log. Name another file for the backup.", nameof(path));
         }
+
+        if (platform.IsSpecialFile(path))
+        {
+            throw FileFailures.NotARegularFile(path);
+        }
     }
 }

@@ -13,7 +13,8 @@ public sealed class ServeStartTests : ToolTest
         "--capacity 1", "--capacity 2TiB", "--capacity 1MiB --max-capacity 1TiB", "--max-value 128m", "--max-request 1", "--buffer-memory 1",
         "--memcached off --resp off", "--memcached *:0", "--memcached *:0 --memcached-users {users}", "--http *:0", "--memcached nowhere.invalid",
         "--tls-certificate {missing}", "--tls-certificate {users}", "--tls-key {users}", "--memcached-users {missing}", "--resp-users {missing}",
-        "--pid-file {missing}/pid", "--pid-file {folder}", "--log-file {missing}/log", "--log-file {folder}",
+        "--pid-file {missing}/pid", "--pid-file {folder}", "--pid-file {pipe}", "--log-file {missing}/log", "--log-file {folder}",
+        "--memcached-users /dev/zero", "--resp-users /dev/zero", "--tls-certificate /dev/zero", "--tls-certificate {certificate} --tls-key /dev/zero", "--config /dev/zero",
         "--store {missing}/store.cairn", "--store {folder}", "--store {users}", "--store {encrypted}",
     ];
 
@@ -197,6 +198,7 @@ public sealed class ServeStartTests : ToolTest
         File.WriteAllText(PathOf("resp"), $"default sha256:{new string('0', 64)} read-write\n");
         File.WriteAllBytes(PathOf("key"), TestBytes.Of(32));
         Directory.CreateDirectory(PathOf("folder"));
+        MakePipe(PathOf("pipe"));
         Run("create", "--store", PathOf("encrypted"), "--capacity", "8MiB", "--key-file", PathOf("key"));
         using var key = System.Security.Cryptography.ECDsa.Create();
         var request = new System.Security.Cryptography.X509Certificates.CertificateRequest(

@@ -1,3 +1,5 @@
+using Cairn.Platform;
+
 namespace Cairn.Server.Resp.Security;
 
 /// <summary>
@@ -44,7 +46,7 @@ internal sealed class RespUsers
     {
         try
         {
-            return Parse(File.ReadAllText(path), path);
+            return Parse(ShortFile.ReadText(path), path);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {

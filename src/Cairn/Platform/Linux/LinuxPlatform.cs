@@ -28,6 +28,10 @@ internal sealed class LinuxPlatform : StorePlatform
 
     public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);
 
+    public override bool IsSpecialFile(string path) =>
+        LinuxNative.StatPath(Path.GetFullPath(path), flags: 0, out LinuxNative.FileStatus status) == 0
+        && (status.Mode & LinuxNative.FileTypeMask) is not (LinuxNative.RegularFile or LinuxNative.Directory);
+
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         directory = Path.GetFullPath(directory);

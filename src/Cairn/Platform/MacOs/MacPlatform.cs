@@ -39,6 +39,10 @@ internal sealed unsafe class MacPlatform : StorePlatform
     public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);
 
     // Another process can get the lock of the creator byte between the creation and the locking, and delete the name. Then the creation starts over.
+    public override bool IsSpecialFile(string path) =>
+        MacNative.StatPath(Path.GetFullPath(path), out MacNative.FileStatus status) == 0
+        && (status.Mode & MacNative.FileTypeMask) is not (MacNative.RegularFile or MacNative.Directory);
+
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         directory = Path.GetFullPath(directory);

@@ -90,9 +90,10 @@ internal static unsafe class LogOpening
 
         LogFileState state = *StoreLog.StateOf(block, block->Current & 1);
         LogFileInfo last = files.Files[^1];
-        if (block->Failed != 0 && last.Header.StartPosition == block->Tail && !HasRecords(platform, last))
+        bool isNext = block->Failed != 0 || last.Header.Sequence == state.Sequence + 1;
+        if (isNext && last.Header.StartPosition == block->Tail && last.Header.SealedDurable <= block->Tail && !HasRecords(platform, last))
         {
-            return false; // The opening that created it did not use it (I3).
+            return false; // Its creator did not use it: an opening that failed (I3), or a process that died or had an error before the first record.
         }
 
         if (last.Header.Sequence != state.Sequence)

@@ -31,6 +31,9 @@ internal sealed class FaultyPlatform : StorePlatform
     /// <summary>Gets or sets the action before the creation of a file that gets its name later.</summary>
     public Action? OnCreate { get; set; }
 
+    /// <summary>Gets or sets the action before a flush of a directory. The action can throw.</summary>
+    public Action? OnFlushDirectory { get; set; }
+
     public static StoreException Failed(string what) => new($"{what} failed, because the test says so.");
 
     public CairnStore OpenStore(StoreOptions options)
@@ -62,7 +65,11 @@ internal sealed class FaultyPlatform : StorePlatform
 
     public override IReadOnlyList<string> ListNames(string directory, string prefix) => _real.ListNames(directory, prefix);
 
-    public override void FlushDirectory(string directory) => _real.FlushDirectory(directory);
+    public override void FlushDirectory(string directory)
+    {
+        OnFlushDirectory?.Invoke();
+        _real.FlushDirectory(directory);
+    }
 
     public override void RequireSupportedFileSystem(string path) => _real.RequireSupportedFileSystem(path);
 

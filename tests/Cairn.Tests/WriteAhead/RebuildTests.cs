@@ -5,6 +5,30 @@ namespace Cairn.Tests.WriteAhead;
 /// <summary>After a restart of the machine, the store rebuilds logged collections from snapshot and log. Everything else is empty.</summary>
 public sealed class RebuildTests : LoggedStoreTest
 {
+    // The next piece has its name, and the error comes before its first record. It is no proof of writes that the file lacks.
+    [Fact]
+    public void Piece_that_was_created_and_not_used_costs_no_entry_of_the_file()
+    {
+        var platform = new FaultyPlatform();
+        StoreOptions options = Small with { FlushOnClose = true };
+        using (CairnStore store = platform.OpenStore(options))
+        {
+            CairnCollection logged = store.Collection("logged", Logged);
+            logged.Set("book", "Dune"u8);
+            store.DefaultCollection.Set("cached", "Emma"u8);
+            platform.OnFlushDirectory = () => throw FaultyPlatform.Failed("Flushing the directory");
+
+            Assert.Throws<StoreException>(() => Enumerable.Range(0, 10_000).All(i => logged.Set($"{i % 100}", TestBytes.Of(1_000))));
+
+            Assert.Equal(2, LogNames.Count());
+        }
+
+        using CairnStore again = Open(options);
+        Assert.Empty(again.Warnings);
+        Assert.Equal(("Dune", "Emma"), (TextOf(again.Collection("logged"), "book"), TextOf(again.DefaultCollection, "cached")));
+        Assert.True(Enumerable.Range(0, 1_000).All(i => again.Collection("logged").Set($"{i % 100}", TestBytes.Of(1_000))));
+    }
+
     [Fact]
     public void Logged_entries_come_back_after_a_restart_and_others_do_not()
     {

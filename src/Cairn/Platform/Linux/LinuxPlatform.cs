@@ -90,6 +90,11 @@ internal sealed class LinuxPlatform : StorePlatform
             }
         }
 
+        if (error is LinuxErrors.TooManyFilesInProcess or LinuxErrors.TooManyFilesOnMachine)
+        {
+            throw LinuxErrors.Open(directory, error, forWriting: false);
+        }
+
         // Some file systems have no directories that can be flushed. There the names cannot be made more durable.
         if (error is not (0 or LinuxErrors.Invalid or LinuxErrors.NotSupported))
         {

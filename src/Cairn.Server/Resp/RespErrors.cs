@@ -44,6 +44,13 @@ internal static class RespErrors
     public static byte[] WrongCount(scoped in RespArguments arguments) => Text.Bytes(
         $"ERR unknown subcommand or wrong number of arguments for '{Text.Latin(arguments[1])}'. Try {Text.Latin(arguments[0]).ToUpperInvariant()} HELP.");
 
+    /// <summary>Returns the error for the number of a database; empty if it is 0, the only database.</summary>
+    public static ReadOnlySpan<byte> OfDatabase(ReadOnlySpan<byte> text) =>
+        !Text.TryParse(text, out long number) ? NotAnInteger
+        : number is < int.MinValue or > int.MaxValue ? "ERR value is out of range, value must between -2147483648 and 2147483647"u8
+        : number != 0 ? "ERR DB index is out of range"u8
+        : default;
+
     /// <summary>Returns the error for a write that failed.</summary>
     public static ReadOnlySpan<byte> Of(WriteStatus status) => status switch
     {

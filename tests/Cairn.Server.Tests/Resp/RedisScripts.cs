@@ -473,6 +473,14 @@ internal static partial class RedisScripts
         ECHO a
         SELECT x
         SELECT 5
+        SELECT -1
+        SELECT 2147483647
+        SELECT 2147483648
+        SELECT -9223372036854775808
+        SELECT 9223372036854775808
+        COPY a b DB x
+        COPY a b DB 16
+        COPY a b DB 2147483648
         CLIENT GETNAME
         CLIENT SETNAME me
         CLIENT GETNAME

@@ -115,13 +115,9 @@ internal static class ConnectionCommands
 
     private static void Select(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        if (!Text.TryParse(arguments[1], out long number) || number is < int.MinValue or > int.MaxValue)
+        if (RespErrors.OfDatabase(arguments[1]) is { Length: > 0 } error)
         {
-            writer.WriteError("ERR value is not an integer or out of range"u8);
-        }
-        else if (number != 0)
-        {
-            writer.WriteError("ERR DB index is out of range"u8);
+            writer.WriteError(error);
         }
         else
         {

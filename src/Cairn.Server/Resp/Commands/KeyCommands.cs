@@ -155,15 +155,9 @@ internal static class KeyCommands
             }
             else if (arguments.Is(i, "db"u8) && i + 1 < arguments.Count)
             {
-                if (!Text.TryParse(arguments[++i], out long number))
+                if (RespErrors.OfDatabase(arguments[++i]) is { Length: > 0 } error)
                 {
-                    writer.WriteError(RespErrors.NotAnInteger);
-                    return;
-                }
-
-                if (number != 0)
-                {
-                    writer.WriteError("ERR DB index is out of range"u8);
+                    writer.WriteError(error);
                     return;
                 }
             }

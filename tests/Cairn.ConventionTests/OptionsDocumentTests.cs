@@ -125,8 +125,8 @@ public partial class OptionsDocumentTests
         _ => $"{value}",
     };
 
-    // | `Name` | unit | range | default | why |
-    [GeneratedRegex(@"^\| `(?<name>\w+)` \|[^|]*\| ?(?<range>[^|]*?) ?\| (?<default>[^|]*) \|", RegexOptions.Multiline)]
+    // | `Name` | **default** (range). Reason |
+    [GeneratedRegex(@"^\| `(?<name>\w+)` \| \*\*(?<default>.+?)\*\*(?: \((?<range>[^)]*)\))?\.", RegexOptions.Multiline)]
     private static partial Regex Row();
 
     [GeneratedRegex(@"\bto \S|up to \S")]

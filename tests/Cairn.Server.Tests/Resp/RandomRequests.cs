@@ -30,7 +30,7 @@ internal static class RandomRequests
     // Commands whose reply depends on time, on the order of keys, on the server, or on other clients; those of Redis 8; and those with subcommands.
     private static readonly string[] s_notAny =
     [
-        "expire", "pexpire", "setex", "psetex", "dbsize", "time", "keys", "scan", "randomkey", "smembers", "sscan", "info", "command", "quit", "hello", "watch", "unsubscribe",
+        "expire", "pexpire", "setex", "psetex", "ttl", "pttl", "dbsize", "time", "keys", "scan", "randomkey", "smembers", "sscan", "info", "command", "quit", "hello", "watch", "unsubscribe",
         "punsubscribe", "subscribe", "psubscribe", "eval", "eval_ro", "evalsha", "evalsha_ro", "delex", "delifeq", "digest", "msetex",
     ];
 

@@ -23,7 +23,7 @@ internal sealed record RunSettings
     /// <summary>Gets the folder of the Java peers: <c>Peers.java</c>, <c>jvmargs</c> and <c>lib</c>.</summary>
     public required string PeersFolder { get; init; }
 
-    /// <summary>Gets the servers to compare with besides those of the system, by kind, name and program.</summary>
+    /// <summary>Gets the servers to compare with in addition to those of the system, by kind, name and program.</summary>
     public IReadOnlyList<NamedPeer> ServerPeers { get; init; } = [];
 
     /// <summary>Gets whether servers and their load have real-time priority while they are measured.</summary>

@@ -7,7 +7,7 @@ namespace Cairn.FileStore;
 /// <summary>The settings of a cache file. They are read once, when the cache is registered or created.</summary>
 public class DistributedFileStoreCacheOptions
 {
-    // The bytes of a line in the file besides key and value, and the bytes of an expiration; both rounded up.
+    // The bytes of a line in the file without key and value, and the bytes of an expiration; both rounded up.
     private const int LineOverhead = 32;
     private const int ExpirationOverhead = 48;
 

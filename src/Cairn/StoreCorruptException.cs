@@ -49,7 +49,7 @@ public sealed class StoreCorruptException : StoreException
         const string Other = "another";
         return new(
             $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is damaged at byte {offset}: expected {Whole}, " +
-            $"found {Other}. Set the key anew or remove it. Everything else can be read; 'cairn verify --store FILE' lists the damage.",
+            $"found {Other}. Set the key again or remove it. Everything else can be read; 'cairn verify --store FILE' lists the damage.",
             file,
             Whole,
             Other,
@@ -61,7 +61,7 @@ public sealed class StoreCorruptException : StoreException
         const string Genuine = "one that was written for it with the store's key";
         return new(
             $"The entry of the key '{Describe(key)}' in the collection '{collection}' of the store '{file}' is not {Genuine}: the file was changed without the store's key. " +
-            "Restore it from a backup, or set the key anew.",
+            "Restore it from a backup, or set the key again.",
             file,
             Genuine,
             "another");

@@ -63,7 +63,7 @@ public sealed class AreaRunTests : IDisposable
     }
 
     [Fact]
-    public void What_a_group_made_is_disposed_of_when_it_ends()
+    public void Objects_of_a_group_are_disposed_when_it_ends()
     {
         FakeContender? entered = null;
 

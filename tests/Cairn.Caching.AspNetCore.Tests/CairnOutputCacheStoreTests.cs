@@ -93,7 +93,7 @@ public sealed class CairnOutputCacheStoreTests : OutputCacheStoreTest
     }
 
     [Fact]
-    public async Task What_a_store_cannot_take_is_counted_and_takes_the_place_of_the_earlier_response()
+    public async Task Response_that_a_store_cannot_take_is_counted_and_ends_the_earlier_one()
     {
         string longTag = new('t', 1_025);
         await SetAsync("long response", "earlier");
@@ -118,7 +118,7 @@ public sealed class CairnOutputCacheStoreTests : OutputCacheStoreTest
     }
 
     [Fact]
-    public async Task Time_that_is_not_above_zero_removes_and_the_longest_is_for_ever()
+    public async Task Time_that_is_not_above_zero_removes_and_the_longest_means_no_expiration()
     {
         await SetAsync("key", "response");
         await Store.SetAsync("key", Response, null, TimeSpan.Zero, CancellationToken.None);

@@ -31,7 +31,7 @@ public sealed class BackupTests : ToolTest
     }
 
     [Fact]
-    public void Programs_are_told_what_was_done()
+    public void Programs_get_the_result_as_json()
     {
         ToolRun backup = Run("backup", "--json", "--only-kept", Backup);
         ToolRun restore = Run("restore", "--json", "--store", New, "--capacity", "4MiB", "--max-capacity", "16MiB", "--average-entry", "200", Backup);
@@ -89,7 +89,7 @@ public sealed class BackupTests : ToolTest
     }
 
     [Fact]
-    public void What_is_missing_or_no_backup_is_said()
+    public void Missing_file_and_file_that_is_no_backup_are_reported()
     {
         ToolRun missing = Run("restore", "--store", New, PathOf("missing"));
         ToolRun wrong = Run("restore", "--store", New, StorePath);

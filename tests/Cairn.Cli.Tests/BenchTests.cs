@@ -269,7 +269,7 @@ public sealed class BenchTests : ToolTest
     }
 
     [Fact]
-    public void Gets_of_keys_that_nobody_set_are_misses_and_the_text_says_why()
+    public void Gets_of_keys_that_were_never_set_are_misses_and_the_text_says_why()
     {
         using var served = new ServedStore();
 

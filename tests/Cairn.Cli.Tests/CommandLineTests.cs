@@ -104,7 +104,7 @@ public sealed partial class CommandLineTests : ToolTest
     }
 
     [Fact]
-    public void Version_is_told()
+    public void Version_is_printed()
     {
         Assert.Equal($"cairn {ToolIdentity.Version}\n", Run("--version").Output);
         Assert.Equal(ToolIdentity.Version, Run("--version", "--json").Json.GetProperty("version").GetString());

@@ -29,7 +29,7 @@ public sealed class DelTests : ToolTest
     }
 
     [Fact]
-    public void Json_tells_of_each_key()
+    public void Json_has_the_result_of_each_key()
     {
         Run("set", "a", "1");
 

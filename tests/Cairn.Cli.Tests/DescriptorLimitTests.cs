@@ -61,7 +61,7 @@ public sealed class DescriptorLimitTests : ToolTest
     }
 
     [Fact]
-    public void Too_few_descriptors_are_told_as_json_where_json_was_asked_for()
+    public void Too_few_descriptors_are_reported_as_json_if_json_was_requested()
     {
         using ToolProcess process = Start(48, "stats", "--json");
 
@@ -88,7 +88,7 @@ public sealed class DescriptorLimitTests : ToolTest
     }
 
     [Fact]
-    public void Script_of_a_clone_tells_of_limits_as_json_where_json_was_asked_for()
+    public void Script_of_a_clone_reports_limits_as_json_if_json_was_requested()
     {
         using ToolProcess process = StartLimited(40, RepositoryFile.At("cairn"), "stats", "--json");
 
@@ -100,7 +100,7 @@ public sealed class DescriptorLimitTests : ToolTest
     }
 
     [Fact]
-    public void Script_of_a_clone_tells_of_limits_that_are_too_small_for_the_runtime_itself()
+    public void Script_of_a_clone_reports_limits_that_are_too_small_for_the_runtime_itself()
     {
         string script = RepositoryFile.At("cairn");
         for (int limit = 20; limit < 64; limit += 11)

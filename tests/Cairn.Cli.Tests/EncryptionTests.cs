@@ -20,7 +20,7 @@ public sealed class EncryptionTests : ToolTest
     }
 
     [Fact]
-    public void A_missing_or_wrong_key_is_told()
+    public void A_missing_or_wrong_key_is_reported()
     {
         string right = Write("right.key", TestBytes.Of(32, 1));
         string wrong = Write("wrong.key", TestBytes.Of(32, 2));

@@ -27,7 +27,7 @@ public sealed class ExportImportTests : ToolTest
     }
 
     [Fact]
-    public void Hash_of_the_server_is_left_out_of_an_export_and_told()
+    public void Hash_of_the_server_is_left_out_of_an_export_and_reported()
     {
         Run("set", "book:42", "Dune");
         using (CairnStore store = OpenStore())
@@ -60,7 +60,7 @@ public sealed class ExportImportTests : ToolTest
     [Theory]
     [InlineData("export")]
     [InlineData("dump")]
-    public void Missing_collection_is_told_and_not_created(string command)
+    public void Missing_collection_is_reported_and_not_created(string command)
     {
         ToolRun run = Run(command, "--collection", "sessions");
 
@@ -86,7 +86,7 @@ public sealed class ExportImportTests : ToolTest
     }
 
     [Fact]
-    public void Dump_also_tells_versions_and_lengths_and_may_leave_values_out()
+    public void Dump_also_prints_versions_and_lengths_and_can_leave_values_out()
     {
         Run("set", "book:42", "Dune");
 
@@ -112,7 +112,7 @@ public sealed class ExportImportTests : ToolTest
     }
 
     [Fact]
-    public void Export_to_a_file_tells_what_it_wrote()
+    public void Export_to_a_file_reports_what_it_wrote()
     {
         Run("set", "book:42", "Dune");
         string file = PathOf("books.jsonl");
@@ -269,7 +269,7 @@ public sealed class ExportImportTests : ToolTest
     }
 
     [Fact]
-    public void Import_tells_what_had_to_go_from_a_full_store()
+    public void Import_reports_the_evictions_of_a_full_store()
     {
         string small = PathOf("small.cairn");
         var lines = new StringBuilder();

@@ -102,7 +102,7 @@ public sealed class FileTests : ToolTest
     }
 
     [Fact]
-    public void Mistakes_are_told_and_create_nothing()
+    public void Mistakes_are_reported_and_create_nothing()
     {
         Assert.Equal(ExitCode.Usage, File("bogus").Code);
         Assert.Equal(ExitCode.Usage, File("set", "a").Code);

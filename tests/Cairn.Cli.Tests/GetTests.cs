@@ -38,7 +38,7 @@ public sealed class GetTests : ToolTest
     }
 
     [Fact]
-    public void Missing_key_is_told_on_standard_error_and_by_the_exit_code()
+    public void Missing_key_is_reported_on_standard_error_and_by_the_exit_code()
     {
         ToolRun run = Run("get", "absent");
 
@@ -116,7 +116,7 @@ public sealed class GetTests : ToolTest
     }
 
     [Fact]
-    public void Json_tells_all_that_is_known_of_the_entry()
+    public void Json_has_all_properties_of_the_entry()
     {
         Run("set", "book:42", "Dune", "--ttl", "5m", "--flags", "7");
 

@@ -35,7 +35,7 @@ public sealed class KeysTests : ToolTest
     }
 
     [Fact]
-    public void Long_tells_size_flags_and_expiration()
+    public void Long_prints_size_flags_and_expiration()
     {
         ToolRun run = Run("keys", "--long", "--prefix", "book:22");
 
@@ -85,7 +85,7 @@ public sealed class KeysTests : ToolTest
     }
 
     [Fact]
-    public void Missing_collection_is_told()
+    public void Missing_collection_is_reported()
     {
         ToolRun run = Run("keys", "--collection", "sessions");
 

@@ -18,7 +18,7 @@ public sealed class MaintenanceTests : ToolTest
     }
 
     [Fact]
-    public void Sound_store_is_told_with_what_was_read()
+    public void Sound_store_is_reported_with_what_was_read()
     {
         ToolRun text = Run("verify");
         ToolRun json = Run("verify", "--json");
@@ -96,7 +96,7 @@ public sealed class MaintenanceTests : ToolTest
     }
 
     [Fact]
-    public void Compacting_tells_what_it_did_and_takes_sizes()
+    public void Compacting_prints_its_result_and_takes_sizes()
     {
         ToolRun run = Run("compact", "--capacity", "12MiB", "--max-capacity", "16MiB", "--average-entry", "150");
 

@@ -40,7 +40,7 @@ public sealed partial class ReferenceTests
 
     [Theory]
     [MemberData(nameof(Commands))]
-    public void Every_property_of_the_json_is_told(string name)
+    public void Every_property_of_the_json_is_documented(string name)
     {
         var command = (ToolCommand)Root().Subcommands.Single(command => command.Name == name);
 
@@ -53,7 +53,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void Every_shared_option_is_told()
+    public void Every_shared_option_is_documented()
     {
         string section = SectionOf("What all commands share");
 
@@ -100,7 +100,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void Every_exit_code_is_told()
+    public void Every_exit_code_is_documented()
     {
         string section = SectionOf("What all commands share");
 
@@ -111,7 +111,7 @@ public sealed partial class ReferenceTests
     }
 
     [Fact]
-    public void Every_command_that_is_told_of_exists()
+    public void Every_command_that_is_described_exists()
     {
         IEnumerable<string> sections = Heading().Matches(Reference).Select(match => match.Groups[1].Value).Skip(1);
 

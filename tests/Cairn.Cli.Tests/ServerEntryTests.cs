@@ -168,7 +168,7 @@ public sealed class ServerEntryTests : ToolTest
     [InlineData("exclude each other", "stats", "6379", "--store", "books.cairn")]
     [InlineData("are for stores", "stats", "6379", "--sizes")]
     [InlineData("one key space", "get", "redis://localhost", "key", "--collection", "books")]
-    public void Mistakes_are_told(string expected, params string[] words)
+    public void Mistakes_are_reported(string expected, params string[] words)
     {
         ToolRun run = Run(words);
 

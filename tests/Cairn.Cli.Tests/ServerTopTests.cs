@@ -148,7 +148,7 @@ public sealed class ServerTopTests : ToolTest
     }
 
     [RequiresToolFact("memcached")]
-    public void Memcached_tells()
+    public void Top_shows_the_figures_of_memcached()
     {
         using PeerProcess peer = PeerProcess.Memcached();
 
@@ -156,7 +156,7 @@ public sealed class ServerTopTests : ToolTest
     }
 
     [RequiresToolFact("redis-server")]
-    public void Redis_tells_with_latencies_and_its_slow_log()
+    public void Top_shows_latencies_and_the_slow_log_of_Redis()
     {
         using PeerProcess peer = PeerProcess.Redis("--slowlog-log-slower-than", "0");
 
@@ -172,7 +172,7 @@ public sealed class ServerTopTests : ToolTest
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public void Cairn_tells(bool isResp)
+    public void Top_shows_the_figures_of_Cairn(bool isResp)
     {
         using var served = new ServedStore();
 

@@ -105,7 +105,7 @@ public sealed class SetTests : ToolTest
     }
 
     [Fact]
-    public void Version_that_get_tells_is_the_one_that_set_compares()
+    public void Version_that_get_prints_is_the_one_that_set_compares()
     {
         Run("set", "book:42", "Dune");
         string version = Run("get", "book:42", "--json").Json.GetProperty("version").GetString()!;
@@ -118,7 +118,7 @@ public sealed class SetTests : ToolTest
     }
 
     [Fact]
-    public void Json_tells_what_happened()
+    public void Json_has_the_result()
     {
         JsonElement json = Run("set", "--collection", "sessions", "alice", "token", "--json").Json;
 

@@ -16,7 +16,7 @@ public sealed class StatisticsTests : ToolTest
     }
 
     [Fact]
-    public void Stats_tell_what_the_store_holds_and_has_done()
+    public void Stats_show_what_the_store_holds_and_has_done()
     {
         ToolRun run = Run("stats");
 
@@ -88,7 +88,7 @@ public sealed class StatisticsTests : ToolTest
     }
 
     [Fact]
-    public void Top_tells_rates_between_two_looks()
+    public void Top_shows_rates_between_two_samples()
     {
         TestConsole console = NewConsole();
         using CairnStore store = OpenStore();

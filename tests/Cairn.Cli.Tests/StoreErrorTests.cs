@@ -26,7 +26,7 @@ public sealed class StoreErrorTests : ToolTest
     [MemberData(nameof(Looking))]
     [InlineData("set key value")]
     [InlineData("import")]
-    public void File_that_is_no_store_is_told_and_left_alone(string command)
+    public void File_that_is_no_store_is_reported_and_not_changed(string command)
     {
         File.WriteAllText(StorePath, "These are my notes.");
 

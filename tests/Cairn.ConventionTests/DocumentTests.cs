@@ -88,7 +88,7 @@ public partial class DocumentTests
     }
 
     [Fact]
-    public void Heading_that_repeats_is_told_apart_by_a_number()
+    public void Heading_that_repeats_is_distinguished_by_a_number()
     {
         Assert.Equal(["get", "get-1"], AnchorsOf("## get\n\n## get\n"));
     }

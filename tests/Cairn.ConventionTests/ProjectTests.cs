@@ -82,7 +82,7 @@ public partial class ProjectTests
     public static TheoryData<string> ShippedProjects => [.. Repository.ShippedProjects.Select(Repository.Relative)];
 
     [Fact]
-    public void Documents_tell_the_version_that_is_built()
+    public void Documents_name_the_version_that_is_built()
     {
         var properties = XDocument.Load(Repository.At("Directory.Build.props")).Descendants().ToLookup(property => property.Name.LocalName, property => property.Value);
         string version = properties["VersionPrefix"].Single();

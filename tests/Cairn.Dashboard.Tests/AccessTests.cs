@@ -144,7 +144,7 @@ public sealed class AccessTests
     [InlineData("/api/value", "POST")]
     [InlineData("/api/delete", "POST")]
     [InlineData("/api/survey", "POST")]
-    public async Task Nothing_is_told_before_the_login_where_the_server_asks_for_one(string path, string method)
+    public async Task Nothing_is_shown_before_the_login_if_the_server_requires_one(string path, string method)
     {
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();
 

@@ -58,7 +58,7 @@ public sealed class CachesTests(Browser browser)
     }
 
     [Fact]
-    public async Task Only_this_machine_may_look_unless_the_application_says_who_may()
+    public async Task Only_this_machine_has_access_unless_the_application_decides_otherwise()
     {
         using var directory = new StoreDirectory();
         await using WebApplication application = await StartAsync(directory, endpoints => endpoints.MapCairnDashboard());

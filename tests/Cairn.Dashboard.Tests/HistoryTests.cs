@@ -28,7 +28,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void Samples_after_the_last_ones_are_told_and_only_the_latest_are_kept()
+    public void Samples_after_the_last_ones_are_returned_and_only_the_latest_are_kept()
     {
         var clock = new ManualClock(hasTimers: true);
         long value = 0;

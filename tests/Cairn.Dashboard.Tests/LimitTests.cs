@@ -61,7 +61,7 @@ public sealed class LimitTests
     }
 
     [Fact]
-    public async Task Wrong_logins_wait_for_each_other_and_hold_up_nobody_else()
+    public async Task Wrong_logins_wait_for_each_other_and_delay_no_other_visitor()
     {
         const int Wrong = 6;
         await using ServedDashboard server = await ServedDashboard.StartWithUsersAsync();

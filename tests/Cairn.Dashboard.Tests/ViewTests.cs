@@ -70,7 +70,7 @@ public sealed class ViewTests(Browser browser)
     }
 
     [RequiresToolFact("chromium")]
-    public async Task Overview_tells_rates_of_the_last_minutes_at_once()
+    public async Task Overview_shows_rates_of_the_last_minutes_at_once()
     {
         await using ServedDashboard server = await ServedDashboard.StartAsync();
         server.MakeBusy();

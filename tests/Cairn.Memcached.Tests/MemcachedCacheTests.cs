@@ -257,7 +257,7 @@ public sealed class MemcachedCacheTests
     }
 
     [RequiresToolFact("memcached")]
-    public async Task Password_lets_in_and_its_lack_is_told()
+    public async Task Right_password_has_access_and_a_missing_one_is_reported()
     {
         using var directory = new TestDirectory();
         await File.WriteAllTextAsync(directory["users"], "shop:secret\n");

@@ -41,7 +41,7 @@ public class DecimalTextTests
     [InlineData("-9223372036854775809")]
     [InlineData("99999999999999999999")]
     [InlineData("111111111111111111111")]
-    public void What_is_not_exactly_a_number_is_refused(string text)
+    public void Text_that_is_not_exactly_a_number_is_refused(string text)
     {
         Assert.False(DecimalText.TryParseInt64(Latin.Bytes(text), out long value));
         Assert.Equal(0, value);

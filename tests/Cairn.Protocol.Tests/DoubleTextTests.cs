@@ -82,7 +82,7 @@ public class DoubleTextTests
     [InlineData("0x10")]
     [InlineData("in")]
     [InlineData("1\0")]
-    public void What_is_not_exactly_a_number_is_refused(string text) =>
+    public void Text_that_is_not_exactly_a_number_is_refused(string text) =>
         Assert.False(DoubleText.TryParse(Latin.Bytes(text), out _), text);
 
     [Fact]

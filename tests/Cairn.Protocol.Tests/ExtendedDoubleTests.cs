@@ -62,7 +62,7 @@ public class ExtendedDoubleTests
     [InlineData("1e-4951")]
     [InlineData("1e-999999999999")]
     [InlineData("infinit")]
-    public void What_is_not_exactly_a_number_in_range_is_refused(string text) =>
+    public void Text_that_is_not_exactly_a_number_in_range_is_refused(string text) =>
         Assert.False(ExtendedDouble.TryParse(Latin.Bytes(text), out _), text);
 
     [Theory]

@@ -162,7 +162,7 @@ public class RespReplyTests
     }
 
     [Fact]
-    public void Number_in_a_string_is_a_number_to_those_who_ask_for_one()
+    public void Number_in_a_string_is_a_number_for_a_caller_that_requests_one()
     {
         var reader = new RespReplyReader("$2\r\n42\r\n$3\r\n1.5\r\n+x\r\n:7\r\n"u8);
 

@@ -34,7 +34,7 @@ public class RespWriterTests
     }
 
     [Fact]
-    public void What_RESP2_has_no_form_for_is_written_as_Redis_does()
+    public void Types_without_a_form_in_RESP2_are_written_as_Redis_does()
     {
         Check("$-1\r\n", "_\r\n", (ref w) => w.WriteNull());
         Check("*-1\r\n", "_\r\n", (ref w) => w.WriteNullArray());

@@ -6,7 +6,7 @@ namespace Cairn.Simulation;
 public sealed class ScaleTests
 {
     [Fact]
-    public void Each_change_is_told_to_all_machines_when_it_removes_the_value_and_when_a_machine_creates_it_again()
+    public void Each_change_is_sent_to_all_machines_when_it_removes_the_value_and_when_a_machine_creates_it_again()
     {
         var scale = new ScaleCase(Telling.TrackPrefixes, Machines: 10, ChangePercent: 10);
 
@@ -19,7 +19,7 @@ public sealed class ScaleTests
     }
 
     [Fact]
-    public void Tracking_by_keys_tells_only_the_machines_that_have_the_value()
+    public void Tracking_by_keys_notifies_only_the_machines_that_have_the_value()
     {
         ScaleRow row = ScaleRun.Run(new ScaleCase(Telling.TrackKeys, Machines: 10, ChangePercent: 10));
 

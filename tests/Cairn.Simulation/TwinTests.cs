@@ -110,7 +110,7 @@ public sealed class TwinTests
     }
 
     [Fact]
-    public void Staleness_finds_a_server_of_Cairn_that_tells_no_changes() =>
+    public void Staleness_finds_a_server_of_Cairn_that_sends_no_changes() =>
         AssertFinds("R2", Twins.TellsNoChanges, seed => Scenario.OfCairn(seed) with { Tracks = true, Faults = [] });
 
     [Fact]
@@ -119,7 +119,7 @@ public sealed class TwinTests
 
     // The machine that made the changes has the values in memory. Only a machine that starts later can read the old ones.
     [Fact]
-    public void Convergence_finds_an_old_value_that_came_back_on_the_server_although_no_machine_was_told() => AssertFinds(
+    public void Convergence_finds_an_old_value_that_came_back_on_the_server_without_a_message_to_any_machine() => AssertFinds(
         "R2", Twins.RestoresRemoved, seed => Scenario.Of(seed) with { Machines = 1, Faults = [], Keys = 2, Clears = false, LocalMaxEntries = 1_000, ChangePercent = 20 });
 
     [Fact]

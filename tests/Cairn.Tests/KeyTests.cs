@@ -79,7 +79,7 @@ public sealed class KeyTests : StoreTest
     }
 
     [Fact]
-    public void Keys_are_told_apart_by_every_byte_and_by_their_length()
+    public void Keys_are_distinguished_by_every_byte_and_by_their_length()
     {
         byte[][] keys = [[0], [0, 0], [0, 0, 0], [1], [0, 1], [1, 0], [255], [255, 255]];
         for (int i = 0; i < keys.Length; i++)

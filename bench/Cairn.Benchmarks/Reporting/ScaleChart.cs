@@ -49,12 +49,12 @@ internal static class ScaleChart
         foreach (var curve in curves)
         {
             yield return Picture.Invariant($"**{curve.Key.Way}, {curve.Key.Percent} % of the calls change a key**\n");
-            yield return "| machines | changes / s | messages / change | server busy | hits in memory | factory runs / change |";
+            yield return "| machines | changes / s | messages / change | server busy, % | hits in memory, % | factory runs / change |";
             yield return "|---|---|---|---|---|---|";
             foreach (JsonElement row in curve)
             {
                 yield return Picture.Invariant($"| {Of(row, "machines"):#,0} | {Of(row, "changesPerSecond"):#,0.##} | {Of(row, "messagesPerChange"):#,0.#} | ")
-                    + Picture.Invariant($"{Of(row, "busy") * 100:0.##} % | {Of(row, "hitRatio") * 100:0.0} % | {Of(row, "factoryRunsPerChange"):0.00} |");
+                    + Picture.Invariant($"{Of(row, "busy") * 100:0.##} | {Of(row, "hitRatio") * 100:0.0} | {Of(row, "factoryRunsPerChange"):0.00} |");
             }
 
             yield return "";

@@ -52,6 +52,13 @@ function followLinks(markdown) {
   }
 }
 
+// A long name in code can break before its capital letters, so that a table with names fits the screen of a phone.
+function breakNames(markdown) {
+  const render = markdown.renderer.rules.code_inline
+  markdown.renderer.rules.code_inline = (...parameters) =>
+    render(...parameters).replace(/>([^<]*)</, (_, text) => `>${text.replace(/([a-z\d])(?=[A-Z])/g, '$1<wbr>')}<`)
+}
+
 // The first page is README.md below a header, which repeats its first sentence. The title and the logo are in the header.
 function withHeader(page) {
   if (page.relativePath !== 'index.md') return
@@ -96,7 +103,7 @@ export default defineConfig({
   cacheDir: '../../artifacts/site-cache',
   srcExclude: ['artifacts/**', 'bench/**', 'src/**', 'tests/**', '**/bin/**', '**/obj/**', '**/node_modules/**'],
   rewrites: id => id.replace(/(^|\/)README\.md$/, '$1index.md'),
-  markdown: { config: markdown => [followLinks, dropTitle].forEach(rule => rule(markdown)), anchor: { slugify: anchorOf } },
+  markdown: { config: markdown => [followLinks, breakNames, dropTitle].forEach(rule => rule(markdown)), anchor: { slugify: anchorOf } },
   vite: { plugins: [packagesForPages] },
   transformPageData: withHeader,
   head: [['link', { rel: 'icon', href: '/icon.svg', type: 'image/svg+xml' }]],

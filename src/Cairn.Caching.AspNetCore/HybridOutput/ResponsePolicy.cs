@@ -65,7 +65,7 @@ internal sealed record ResponsePolicy
 
     public CairnEntryOptions Entry { get; }
 
-    /// <summary>Gets a value that says whether anything besides path and query selects a response.</summary>
+    /// <summary>Gets a value that says whether anything other than path and query selects a response.</summary>
     public bool VariesBeyondQuery => VaryByHost || Headers.Length > 0 || VaryBy is not null;
 
     /// <summary>Returns the policy of an endpoint with this metadata.</summary>

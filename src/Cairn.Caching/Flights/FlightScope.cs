@@ -73,11 +73,11 @@ internal static class FlightScope
     }
 
     public static InvalidOperationException RefusalOfItself(string key) =>
-        new($"The factory of '{key}' requests '{key}' itself and would wait without end. Use another key for what it needs.");
+        new($"The factory of '{key}' requests '{key}' itself, so it would wait for itself. Use another key for its data.");
 
     public static InvalidOperationException RefusalOfEachOther(string waiting, string joined) =>
-        new($"The factory of '{waiting}' requests '{joined}', whose factory waits for '{waiting}': both would wait without end. "
-            + "Have one of them ask for what it needs without the cache, or under another key.");
+        new($"The factory of '{waiting}' requests '{joined}', whose factory waits for '{waiting}': each would wait for the other. "
+            + "One of them must get its data without the cache, or under another key.");
 
     // Searches I2 backwards, from the awaited flight to the flights that wait for it.
     private static bool IsAwaitedBy(Flight awaited, Flight waiting, HashSet<Flight> seen)

@@ -78,11 +78,11 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
         "{Type} reports no changes, and no ICacheInvalidation is registered beside it: changes of keys by other machines are seen when entries of the first level expire, and removals by tag within DistributedTagLifetime.")]
     private static partial void LogNoChannel(ILogger logger, string type);
 
-    [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache goes on without it.{Advice} {Others} more since the last such line.")]
+    [LoggerMessage(510, LogLevel.Warning, "The second level failed ({What}). The cache continues without it.{Advice} {Others} more since the last such line.")]
     private static partial void LogFailed(ILogger logger, string what, string advice, long others, Exception exception);
 
     [LoggerMessage(511, LogLevel.Warning,
-        "The second level did not answer within {TimeoutMs} ms ({What}). The cache goes on without it. {Others} more since the last such line.")]
+        "The second level did not answer within {TimeoutMs} ms ({What}). The cache continues without it. {Others} more since the last such line.")]
     private static partial void LogTimedOut(ILogger logger, string what, double timeoutMs, long others);
 
     [LoggerMessage(512, LogLevel.Error,
@@ -98,7 +98,7 @@ internal sealed partial class LevelLog(ILogger logger, DistributedLevelOptions o
     private static partial void LogDegraded(ILogger logger, int writes, long bytes, long others);
 
     [LoggerMessage(515, LogLevel.Error,
-        "Changes of {Keys} keys wait for the second level, which are too many: all its entries will be dropped instead. {Others} more since the last such line.")]
+        "Changes of {Keys} keys wait for the second level, and that is too many. All its entries will be invalidated instead. {Others} more since the last such line.")]
     private static partial void LogOverflowed(ILogger logger, int keys, long others);
 
     [LoggerMessage(516, LogLevel.Error,

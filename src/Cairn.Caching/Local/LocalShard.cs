@@ -460,7 +460,7 @@ internal sealed class LocalShard
         return null;
     }
 
-    // Used entries return to the small queue, unused ones go on to the main queue and then leave. Bounded as VictimOfMain.
+    // Used entries return to the small queue, unused ones move to the main queue and then leave. Bounded as VictimOfMain.
     private LocalEntry OldestByUse(long now)
     {
         for (long chances = Math.Min(Count * 2L, MostChances); ; chances--)

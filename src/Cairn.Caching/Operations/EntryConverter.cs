@@ -169,7 +169,7 @@ internal sealed class EntryConverter(CacheParts parts, TagReader tags)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryTakeExact<T>(LocalEntry entry, [MaybeNullWhen(false)] out T value)
     {
-        // A comparison of two words, whereas a cast to a generic type is a call.
+        // This compares two words. A cast to a generic type would be a call.
         object? kept = entry.Value;
         if (kept is not null && kept.GetType() == typeof(T))
         {

@@ -53,7 +53,7 @@ internal sealed class FlightWaiter(CacheParts parts, FailSafe failSafe)
 
         parts.Counters.Add(CacheCount.FactoryTimeout);
         throw new TimeoutException(
-            $"The factory of '{flight.Key}' took longer than {policy.HardTimeout} and there is no expired value to serve. It goes on, and its "
+            $"The factory of '{flight.Key}' took longer than {policy.HardTimeout} and there is no expired value to serve. The factory continues, and its "
             + $"result is kept. The limit is {nameof(CairnEntryOptions.FactoryHardTimeout)}.");
     }
 

@@ -394,13 +394,13 @@ internal sealed class Codecs
                 return OfReflection<T>(format);
 
             case CairnFormat.Protobuf:
-                return new UnavailableCodec<T>($"{typeof(T)} is to be written as Protobuf, and no serializer for that is registered.", _options);
+                return new UnavailableCodec<T>($"The format of {typeof(T)} is Protobuf, but no serializer for it is registered.", _options);
 
             default:
                 return Raw<T>() is { } raw && format == CairnFormat.Raw
                     ? raw
                     : new UnavailableCodec<T>(
-                        $"{typeof(T)} is to be written as {format}, which is no format for it. Json, Xml, Binary and Protobuf are; or register an IHybridCacheSerializer for it.",
+                        $"{typeof(T)} cannot be written as {format}. Choose Json, Xml, Binary or Protobuf, or register an IHybridCacheSerializer for it.",
                         _options);
         }
     }
@@ -416,7 +416,7 @@ internal sealed class Codecs
 
         if (format == CairnFormat.Binary && !typeof(T).IsDefined(typeof(DataContractAttribute), inherit: false))
         {
-            return new UnavailableCodec<T>($"{typeof(T)} is to be written as Binary, but it has no [DataContract]. Add one, or another format.", _options);
+            return new UnavailableCodec<T>($"The format of {typeof(T)} is Binary, but the type has no [DataContract]. Add it, or choose another format.", _options);
         }
 
         if (Reflection.IsAllowed)
@@ -425,7 +425,7 @@ internal sealed class Codecs
         }
 
         return new UnavailableCodec<T>(
-            $"{typeof(T)} is to be written as {format}, which needs reflection, and reflection is off. Register an IHybridCacheSerializer for it.", _options);
+            $"The format of {typeof(T)} is {format}, which needs reflection, and reflection is off. Register an IHybridCacheSerializer for it.", _options);
     }
 
     // Returns the codec for a value in another format than the type's own: only formats that the type declares to read as well.

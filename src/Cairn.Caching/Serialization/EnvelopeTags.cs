@@ -3,7 +3,7 @@ namespace Cairn.Caching.Serialization;
 /// <summary>The tags and stamps in an envelope that was read, without allocated objects. Checked when the envelope was read.</summary>
 internal readonly struct EnvelopeTags(ReadOnlyMemory<byte> bytes, int count)
 {
-    /// <summary>The bytes of a tag besides its name: the stamp and the length of the name.</summary>
+    /// <summary>The bytes of a tag without its name: the stamp and the length of the name.</summary>
     public const int FixedBytes = sizeof(ulong) + sizeof(ushort);
 
     private readonly ReadOnlyMemory<byte> _bytes = bytes;

@@ -31,7 +31,7 @@ internal sealed class PooledBuffer(int maxBytes = int.MaxValue) : IBufferWriter<
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         if (count > _array.Length - WrittenBytes)
         {
-            throw new InvalidOperationException($"{count} bytes were written where {_array.Length - WrittenBytes} had been asked for.");
+            throw new InvalidOperationException($"{count} bytes were written into a span of {_array.Length - WrittenBytes}.");
         }
 
         if (count > MaxBytes - WrittenBytes)

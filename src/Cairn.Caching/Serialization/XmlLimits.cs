@@ -2,7 +2,7 @@ using System.Xml;
 
 namespace Cairn.Caching.Serialization;
 
-// The limits of XML readers. The readers refuse DTDs, and thus external and internal entities. Depth is limited because deserializers recurse
+// The limits of XML readers. The readers refuse DTDs, and so external and internal entities. Depth is limited because deserializers recurse
 // at each level, and a stack overflow ends the process. The limit is twice that of JSON, because a list takes two levels. Attributes are
 // limited because readers compare each with all others (XmlScope).
 internal static class XmlLimits

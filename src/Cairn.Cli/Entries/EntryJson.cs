@@ -57,7 +57,7 @@ internal static class EntryJson
         writer.WriteString("version"u8, info.Version.ToString(System.Globalization.CultureInfo.InvariantCulture));
     }
 
-    /// <summary>Writes the properties that, besides key and value, an import needs to recreate the entry.</summary>
+    /// <summary>Writes the properties that an import needs in addition to key and value.</summary>
     public static void WriteProperties(Utf8JsonWriter writer, EntryInfo info)
     {
         if (info.Flags != 0)

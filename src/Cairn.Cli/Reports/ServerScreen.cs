@@ -20,7 +20,7 @@ internal sealed record ServerView
 // terminal.
 internal static class ServerScreen
 {
-    // The number of rows besides the contents of the two tables, including their borders.
+    // The number of rows without the contents of the two tables, including their borders.
     private const int FixedRows = 13;
     private const int FewestRows = 3;
 

@@ -48,7 +48,7 @@ internal sealed class LogFile : IDisposable
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            _log.Write(LogLevel.Error, $"The log file '{_path}' cannot be opened anew: {e.Message} The log goes on in the old one.");
+            _log.Write(LogLevel.Error, $"The log file '{_path}' cannot be opened again: {e.Message} The log continues in the old one.");
         }
     }
 }

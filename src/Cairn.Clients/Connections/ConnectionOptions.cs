@@ -2,7 +2,7 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Cairn.Clients.Connections;
 
-/// <summary>What a connection is made of and kept within. The options of the clients document the values and check their ranges.</summary>
+/// <summary>The settings and limits of a connection. The options of the clients document the values and check their ranges.</summary>
 internal sealed record ConnectionOptions
 {
     /// <summary>The default of <see cref="SilenceLimit"/>: more than a slow request takes.</summary>

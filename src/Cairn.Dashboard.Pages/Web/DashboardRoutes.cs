@@ -84,7 +84,7 @@ internal sealed class DashboardRoutes
     // Adds a request that needs no login.
     private void AddOpenApi(IEndpointRouteBuilder routes, string path, string[] methods, RequestDelegate handler) =>
         Add(routes, path, methods, context => IsFromAnotherSite(context)
-            ? WriteErrorAsync(context, StatusCodes.Status403Forbidden, "pages of other sites may not ask")
+            ? WriteErrorAsync(context, StatusCodes.Status403Forbidden, "pages of other sites have no access")
             : handler(context));
 
     private void AddApi(IEndpointRouteBuilder routes, string path, string[] methods, Func<HttpContext, DashboardUser, Task> handler) =>

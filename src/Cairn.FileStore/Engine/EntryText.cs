@@ -6,7 +6,7 @@ namespace Cairn.FileStore.Engine;
 /// <summary>Converts values between text and bytes with UTF-8, as Net.DistributedFileStoreCache does.</summary>
 internal static class EntryText
 {
-    // Control characters besides tabs and line ends. JSON escapes most of them with six bytes each.
+    // Control characters except tabs and line ends. JSON escapes most of them with six bytes each.
     private static readonly SearchValues<byte> NotText = SearchValues.Create(
         [.. Enumerable.Range(0, 32).Where(code => code is not ('\t' or '\n' or '\r')).Select(code => (byte)code)]);
 

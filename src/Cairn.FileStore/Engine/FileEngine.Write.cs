@@ -569,7 +569,7 @@ internal sealed partial class FileEngine
             if (handle is null || !FileStamp.Of(handle, _path).IsSameFile(_seen))
             {
                 handle?.Dispose();
-                throw new FileInUseException($"The cache file '{_path}' was replaced while it was to be written.");
+                throw new FileInUseException($"The cache file '{_path}' was replaced while it was being written.");
             }
 
             _handle?.Dispose();

@@ -135,7 +135,7 @@ internal ref struct OutputWindow
 
     [DoesNotReturn]
     private static void ThrowDestinationTooShort() =>
-        throw new InvalidOperationException("The destination is too short for what is written to it.");
+        throw new InvalidOperationException("The destination is too short.");
 
     [DoesNotReturn]
     private static void ThrowAdvancedTooFar() =>

@@ -2,8 +2,8 @@ using Cairn.Redis.Refusals;
 
 namespace Cairn.Redis.Access;
 
-// Whether the server lets this process publish changes. A server that refuses PUBLISH refuses the whole transaction that contains it, and then no
-// change could be made at all. So a publication without a message is tried first, which other processes ignore.
+// Whether the server lets this process publish changes. A server that refuses PUBLISH refuses the whole transaction that contains it, so
+// no change could be made. Therefore an empty message, which other processes ignore, is published first.
 //
 //   Unknown --published--> Granted --a change was refused--> Unknown
 //   Unknown --NOPERM--> Refused --a minute has passed--> Unknown
@@ -15,7 +15,7 @@ internal sealed class PublicationRight(IRedisAccess access, string channelName, 
     // The time from which on it is unknown; 0 at the beginning. A race asks the server twice.
     private long _unknownAtMs;
 
-    /// <summary>Returns whether changes are published. The first call asks the server.</summary>
+    /// <summary>Returns whether changes are published. The first call finds it out from the server.</summary>
     public ValueTask<bool> IsGrantedAsync(CancellationToken cancellationToken) => Volatile.Read(ref _unknownAtMs) switch
     {
         Granted => new(true),

@@ -32,8 +32,8 @@ internal sealed unsafe partial class Worker : IIoWorker
     private const int AcceptRetryMs = 100;
     private const int AcceptLogMs = 10_000;
 
-    // A message to thousands of subscribers is one post for each. PostBytes is the cost of a post in bytes, besides the bytes that it
-    // writes.
+    // A message to thousands of subscribers is one post for each. PostBytes is the cost of a post in bytes, in addition to the bytes
+    // that it writes.
     private const int PostBytes = 1 << 10;
 
     // The interval at which a worker whose connections wait for a cell checks for one that was released without notice (CellQueue Q3).

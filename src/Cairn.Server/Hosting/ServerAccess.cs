@@ -10,7 +10,7 @@ namespace Cairn.Server.Hosting;
 /// </summary>
 internal sealed class ServerAccess(ServerPlan plan, RespServer resp)
 {
-    /// <summary>Gets the names under which the server may be reached, besides addresses and localhost.</summary>
+    /// <summary>Gets the names under which the server may be reached, in addition to addresses and localhost.</summary>
     public IReadOnlyList<string> Names { get; } =
     [
         .. (plan.Options.HttpNames ?? "").Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries),

@@ -136,7 +136,7 @@ internal sealed unsafe class UnixSocketFile
     {
         LinuxErrors.AddressInUse => $"Another server took the Unix socket '{path}' just now.",
         LinuxErrors.NoEntry => $"The Unix socket '{path}' cannot be made because its directory does not exist. Make it first, or name another path.",
-        LinuxErrors.AccessDenied => $"This user may not make the Unix socket '{path}'. Choose another directory, or give permission on this one.",
+        LinuxErrors.AccessDenied => $"This user may not create the Unix socket '{path}'. Choose another directory, or give permission on this one.",
         _ => $"The Unix socket '{path}' could not be made: {LinuxErrors.Text(error)}.",
     });
 

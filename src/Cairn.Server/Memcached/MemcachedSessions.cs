@@ -254,7 +254,7 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         ? $"rip={remote.Address} rport={remote.Port} transport=tcp"
         : "rip=unix rport=0 transport=local";
 
-    // Of an eviction the store reports no more than the key. Reads by RESP have no descriptor.
+    // The store reports only the key of an eviction.
     private void OnWatched(WatchKinds kinds)
     {
         Options.Events.WatchEvictions(kinds.HasFlag(WatchKinds.Evictions)

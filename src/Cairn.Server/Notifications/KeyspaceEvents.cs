@@ -78,7 +78,7 @@ internal sealed class KeyspaceEvents(CairnStore? store, IEventChannel? channel, 
         }
     }
 
-    /// <summary>Sets the receiver of evicted keys besides the subscribers; null for none. Has no effect without a store.</summary>
+    /// <summary>Sets the receiver of evicted keys in addition to the subscribers; null for none. Has no effect without a store.</summary>
     public void WatchEvictions(EvictionHandler? handler)
     {
         if (store?.Engine is { } engine)

@@ -9,7 +9,7 @@ internal sealed partial class RespSession : ITracker
 {
     private const int KeptOwnHashes = 1024;
 
-    // The memory of a prefix that one client follows, besides its bytes: the array, its place in the hub's table, and the set of clients.
+    // The memory of a prefix that one client follows, without its bytes: the array, its place in the hub's table, and the set of clients.
     private const int FollowedPrefixBytes = 400;
 
     private volatile TrackingState? _tracking;

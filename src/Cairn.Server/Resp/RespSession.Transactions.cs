@@ -14,7 +14,7 @@ namespace Cairn.Server.Resp;
 internal sealed partial class RespSession
 {
     // EXEC executes the whole queue in one turn, so it has its own limits: as many arguments as the longest MSET, and this many bytes of
-    // replies besides the longest value. Both take as long as other atomic commands.
+    // replies in addition to the longest value. Both take as long as other atomic commands.
     private const int MostQueuedArguments = 1 + (2 * RespArguments.MaxPairs);
     private const int MostReplyBytes = 16 << 20;
 

@@ -1,6 +1,6 @@
 namespace Cairn.Engine;
 
-/// <summary>The properties, besides key and value, that all entries of a collection share on the fast paths.</summary>
+/// <summary>The properties other than key and value that all entries of a collection share on the fast paths.</summary>
 internal unsafe interface IPlainShape
 {
     uint Collection { get; }

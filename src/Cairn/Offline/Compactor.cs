@@ -69,7 +69,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         // The new file must be created in the directory of the old file itself, not in the directory of a link to it.
         path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
         platform.RequireSupportedFileSystem(path);
-        using StoreFile source = OpenAlone(platform, path, reencryption is null ? "compacted" : "encrypted anew");
+        using StoreFile source = OpenAlone(platform, path, reencryption is null ? "compacted" : "encrypted again");
         StoreLayout oldLayout = StoreOpener.ReadLayout(source, path);
         var super = default(Superblock);
         source.Read(0, new Span<byte>(&super, sizeof(Superblock)));
@@ -406,7 +406,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
     }
 
     private StoreFullException DoesNotFit(string why, StoreFullException? cause) => new(
-        $"The entries of the store '{_image.File.Path}' that are to be kept do not fit a store of {ByteText.Of(_target.Memory.Layout.MaxCapacityBytes)} with " +
+        $"The kept entries of the store '{_image.File.Path}' do not fit a store of {ByteText.Of(_target.Memory.Layout.MaxCapacityBytes)} with " +
         $"entries of {ByteText.Of(_target.Memory.Layout.AverageEntryBytes)} on average: {why}. The store stays as it was. Compact it with a larger " +
         $"{nameof(CompactOptions)}.{nameof(CompactOptions.MaxCapacityBytes)}, or a smaller {nameof(CompactOptions)}.{nameof(CompactOptions.AverageEntryBytes)}.",
         cause);

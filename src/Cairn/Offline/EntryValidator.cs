@@ -162,7 +162,7 @@ internal sealed unsafe class EntryValidator(StoreImage image, TimeProvider clock
 
         return TryReadEntry(offset, available, cancellationToken, out string problem)
             ? ValidateEntry(Entry, offset, at, slot, image.HashKey(Entry), block)
-            : EntryValidation.Damaged(VerifyArea.Entries, offset, $"{at} names what is no entry: {problem}.");
+            : EntryValidation.Damaged(VerifyArea.Entries, offset, $"{at} names a place without an entry: {problem}.");
     }
 
     private bool TryReadEntry(long offset, long available, CancellationToken cancellationToken, out string problem)

@@ -32,7 +32,7 @@ internal static unsafe class Rekeyer
         if (super.Log.LogId != 0 && !isWhole)
         {
             throw new StoreException(
-                $"The machine restarted before the store '{path}' was closed. Open it once, which makes it anew from its log, and then change its key.");
+                $"The machine restarted before the store '{path}' was closed. Open it once, which rebuilds it from its log, and then change its key.");
         }
 
         byte[] storeKey = StoreKeys.Unwrap(&super, path, current);

@@ -105,7 +105,7 @@ internal static unsafe class SuperblockCheck
             case Superblock.StateInUse when !isInUse && StoreFormatter.BootIdOf(super) != bootId:
                 findings.Note(
                     VerifyArea.Superblock, at,
-                    "The machine restarted before the store was closed, so what it holds cannot be trusted: the next opening empties it.");
+                    "The machine restarted before the store was closed, so its content cannot be trusted: the next opening empties it.");
                 break;
 
             case Superblock.StateInUse:
@@ -123,7 +123,7 @@ internal static unsafe class SuperblockCheck
                 break;
 
             case Superblock.StateResetting when !isInUse:
-                findings.Leftover(VerifyArea.Superblock, at, "The store was being emptied when that was interrupted; the next opening does it anew.");
+                findings.Leftover(VerifyArea.Superblock, at, "The emptying of the store was interrupted; the next opening repeats it.");
                 break;
 
             case Superblock.StateResetting:

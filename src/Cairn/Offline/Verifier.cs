@@ -289,7 +289,7 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
         {
             _findings.Leftover(
                 VerifyArea.Superblock, System.Runtime.InteropServices.Marshal.OffsetOf<Superblock>(nameof(Superblock.FreeWord)),
-                $"The superblock counts {Superblock.FreeSegments(super)} free segments; there are {free}. The next opening counts anew.");
+                $"The superblock counts {Superblock.FreeSegments(super)} free segments; there are {free}. The next opening counts them again.");
         }
 
         return true;

@@ -73,10 +73,10 @@ internal static unsafe class LogOpening
     {
         string rest = files.IsEmpty
             ? "it starts empty."
-            : "what is in its log was read again, and everything else is gone: collections without a log start empty.";
+            : "collections with a log were rebuilt from it, and all others start empty.";
         return isOld
             ? $"The file of the store '{storePath}' is older than its log, perhaps because a copy was put back, so {rest}"
-            : $"The machine restarted before the store '{storePath}' was closed, so what its file held cannot be trusted: {rest}";
+            : $"The machine restarted before the store '{storePath}' was closed, so the content of its file cannot be trusted: {rest}";
     }
 
     /// <summary>Returns whether the log contains more than the closed map says. Then the map is an old copy.</summary>

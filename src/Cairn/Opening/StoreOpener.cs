@@ -441,7 +441,7 @@ internal static unsafe class StoreOpener
         catch (Exception failure) when (failure is StoreException or UnauthorizedAccessException)
         {
             warnings.Add(
-                $"The log of the store '{engine.Memory.File.Path}' could not be made anew, so the store refuses durable writes. If the machine stops before " +
+                $"The log of the store '{engine.Memory.File.Path}' could not be created again, so the store refuses durable writes. If the machine stops before " +
                 $"the store is closed, entries that only its file has are lost. Reads continue. Remove the cause, and close and open the store: {failure.Message}");
         }
     }

@@ -26,7 +26,7 @@ internal static unsafe class LogFiles
         catch (StoreException failure)
         {
             throw new StoreFullException(
-                $"The log of the store '{storePath}' has no room: {failure.Message} Nothing was changed; reading goes on.", failure);
+                $"The log of the store '{storePath}' has no room: {failure.Message} Nothing was changed; reading continues.", failure);
         }
 
         var page = new byte[LogFileHeader.PageBytes];

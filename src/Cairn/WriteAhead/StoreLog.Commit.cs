@@ -256,11 +256,11 @@ internal sealed unsafe partial class StoreLog
 
     private StoreReadOnlyException Failure(Exception? cause) => new(
         cause is null && Volatile.Read(ref Block->Failed) == LogBlock.NoLog
-            ? $"The log of the store '{_memory.File.Path}' could not be made when the store was opened, so no durable write is taken; " +
-              $"{nameof(CairnStore)}.{nameof(CairnStore.Warnings)} says why. Reading goes on. When the reason is gone, close the store in all processes " +
+            ? $"The log of the store '{_memory.File.Path}' could not be created when the store was opened, so the store refuses durable writes. " +
+              $"{nameof(CairnStore)}.{nameof(CairnStore.Warnings)} says why. Reading continues. When the reason is gone, close the store in all processes " +
               "and open it again."
-            : $"The disk failed to keep the log of the store '{_memory.File.Path}', so no durable write is taken any more; what the last of them wrote may be " +
-              "lost if the machine stops. Reading goes on. Check the disk, then close the store in all processes and open it again.",
+            : $"The disk failed to keep the log of the store '{_memory.File.Path}', so the store refuses durable writes. The last ones may be " +
+              "lost if the machine stops. Reading continues. Check the disk, then close the store in all processes and open it again.",
         cause);
 
     // The exception names the store, because callers know the store, which is closed together with its log.

@@ -233,8 +233,8 @@ internal sealed unsafe partial class StoreLog
     }
 
     private StoreException MissingFile(long sequence) => new(
-        $"The file '{LogPath.LogFile(_memory.File.Path, sequence)}', which the store '{_memory.File.Path}' writes its log to, is gone. Close the store in " +
-        "all processes; when it is opened again it makes a new one.");
+        $"The log file '{LogPath.LogFile(_memory.File.Path, sequence)}' of the store '{_memory.File.Path}' is missing. Close the store in " +
+        "all processes. The next opening creates a new log.");
 
     private sealed record OpenFile(long Sequence, StoreFile File);
 }

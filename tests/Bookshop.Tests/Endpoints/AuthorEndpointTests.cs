@@ -28,7 +28,7 @@ public sealed class AuthorEndpointTests(BookshopFixture fixture)
     }
 
     [RequiresToolFact(PostgresServer.Program)]
-    public async Task Author_who_has_books_cannot_be_deleted_before_them()
+    public async Task Author_with_books_cannot_be_deleted_before_them()
     {
         var shop = await fixture.OpenAsync("hybrid");
         var author = await shop.Client.CreateAuthorAsync("Hana Ueda");
@@ -43,7 +43,7 @@ public sealed class AuthorEndpointTests(BookshopFixture fixture)
     }
 
     [RequiresToolFact(PostgresServer.Program)]
-    public async Task What_is_not_there_is_not_found_whatever_is_to_be_done_with_it()
+    public async Task Missing_entry_is_not_found_by_any_operation()
     {
         var shop = await fixture.OpenAsync("hybrid");
 

@@ -28,7 +28,7 @@ public sealed class BookEndpointTests(BookshopFixture fixture)
     }
 
     [RequiresToolFact(PostgresServer.Program)]
-    public async Task What_is_not_there_is_not_found_whatever_is_to_be_done_with_it()
+    public async Task Missing_entry_is_not_found_by_any_operation()
     {
         var shop = await fixture.OpenAsync("hybrid");
         var body = ShopClient.Book(fixture.NextNumber());

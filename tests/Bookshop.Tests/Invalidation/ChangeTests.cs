@@ -48,7 +48,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
 
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
     [MemberData(nameof(AllPaths))]
-    public async Task Author_who_was_renamed_through_the_api_has_the_new_name_in_all_books_from_then_on(string path)
+    public async Task Author_that_was_renamed_through_the_api_has_the_new_name_in_all_books_from_then_on(string path)
     {
         var client = (await fixture.OpenAsync(path)).Client;
         var author = await client.CreateAuthorAsync("Hana Ueda");
@@ -73,7 +73,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
 
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
     [MemberData(nameof(CachedPaths))]
-    public async Task Change_in_the_database_itself_is_seen_as_soon_as_it_has_told(string path)
+    public async Task Change_in_the_database_itself_is_seen_as_soon_as_its_notification_arrives(string path)
     {
         var client = (await fixture.OpenAsync(path)).Client;
         var author = await client.CreateAuthorAsync("Hana Ueda");
@@ -103,7 +103,7 @@ public sealed class ChangeTests(BookshopFixture fixture)
 
     [RequiresToolTheory(PostgresServer.Program, RedisServer.Program)]
     [MemberData(nameof(CachedPaths))]
-    public async Task What_was_changed_while_nobody_listened_is_seen_when_somebody_does_again(string path)
+    public async Task Changes_while_no_process_listened_are_seen_when_one_listens_again(string path)
     {
         var client = (await fixture.OpenAsync(path)).Client;
         var id = await client.CreateBookAsync(ShopClient.Book(fixture.NextNumber()));

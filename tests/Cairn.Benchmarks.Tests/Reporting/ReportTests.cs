@@ -55,7 +55,7 @@ public class ReportTests
     }
 
     [Fact]
-    public void What_could_not_be_measured_is_null_and_not_met()
+    public void Value_that_could_not_be_measured_is_null_and_not_met()
     {
         using var report = Written(new Finding("get", "Cairn", "peer") { Goal = Goal.AtMost(1) });
 

@@ -30,7 +30,7 @@ public class ServerPeersTests
     public void Other_programs_are_not_known(string text) => Assert.Null(ServerPeers.Recognize("mine", "server", text));
 
     [Fact]
-    public void Server_is_reached_where_it_is_told_to_listen()
+    public void Server_is_reached_at_the_configured_addresses()
     {
         var cairn = new CairnServerProgram("cairn", "dotnet", "uring", "io_uring");
         var memcached = new MemcachedProgram("memcached", "memcached");

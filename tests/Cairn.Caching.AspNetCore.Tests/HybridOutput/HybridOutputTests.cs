@@ -114,7 +114,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Function_tells_responses_apart_and_which_are_not_kept()
+    public async Task Function_distinguishes_responses_and_decides_which_are_not_kept()
     {
         await using HybridShop shop = await HybridShop.StartAsync(
             books: output => output.VaryBy = context => context.Request.Headers.TryGetValue("X-Shop", out var name) ? name.ToString() : null, isEarly: true);
@@ -170,7 +170,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Those_who_waited_for_a_response_that_is_not_for_everybody_get_their_own()
+    public async Task Requests_that_waited_for_a_response_that_must_not_be_shared_get_their_own()
     {
         const int Requests = 20;
         await using HybridShop shop = await HybridShop.StartAsync();
@@ -194,7 +194,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Request_that_says_who_it_is_from_neither_gets_nor_leaves_what_others_get()
+    public async Task Request_with_an_identity_neither_gets_nor_leaves_a_shared_response()
     {
         await using HybridShop shop = await HybridShop.StartAsync(isEarly: true);
         string mine = await shop.GetAsync("/books/42", "Authorization", "Bearer me");
@@ -216,7 +216,7 @@ public sealed class HybridOutputTests
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Client_that_has_the_response_is_told_so_without_a_body(bool isEarly)
+    public async Task Client_that_has_the_response_gets_304_without_a_body(bool isEarly)
     {
         await using HybridShop shop = await HybridShop.StartAsync(isEarly: isEarly);
         using HttpResponseMessage first = await shop.SendAsync(HttpMethod.Get, "/books/42");
@@ -286,7 +286,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Age_is_told_with_a_response_that_says_how_long_it_is_good_for()
+    public async Task Age_is_sent_with_a_response_that_has_a_lifetime()
     {
         await using HybridShop shop = await HybridShop.StartAsync();
         const string Path = "/says/Cache-Control?value=public,max-age=60";
@@ -374,7 +374,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Client_that_goes_away_while_the_response_is_made_takes_it_from_nobody()
+    public async Task Client_that_leaves_while_the_response_is_created_does_not_take_it_from_others()
     {
         await using HybridShop shop = await HybridShop.StartAsync();
         var isGone = new TaskCompletionSource();
@@ -394,7 +394,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Error_reaches_all_who_waited_and_the_next_request_tries_again()
+    public async Task Error_reaches_all_waiting_requests_and_the_next_request_tries_again()
     {
         await using HybridShop shop = await HybridShop.StartAsync();
         var isWaitedFor = new TaskCompletionSource();
@@ -492,7 +492,7 @@ public sealed class HybridOutputTests
     }
 
     [Fact]
-    public async Task Options_out_of_range_and_a_missing_cache_are_told_when_the_application_starts()
+    public async Task Options_out_of_range_and_a_missing_cache_are_reported_when_the_application_starts()
     {
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.Expiration = TimeSpan.Zero));
         await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => GetAsync(output => output.MaxBodyBytes = -1));

@@ -33,7 +33,7 @@ public sealed class WireTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void What_generated_code_wrote_is_read(int seed)
+    public void Bytes_of_generated_code_are_read(int seed)
     {
         BookMessage generated = RandomBook(new Random(seed));
 

@@ -55,7 +55,7 @@ public class ChangeStripesTests
     }
 
     [Fact]
-    public void A_change_of_everything_counts_for_every_hash_once_it_is_told()
+    public void A_change_of_everything_counts_for_every_hash_once_it_is_reported()
     {
         ChangeMark mark = _stripes.Mark(Key);
         ChangeMark[] marks = _stripes.MarkAll();
@@ -70,7 +70,7 @@ public class ChangeStripesTests
     }
 
     [Fact]
-    public void What_keep_refuses_is_refused()
+    public void Value_that_the_keep_predicate_refuses_is_refused()
     {
         Assert.False(_stripes.TryKeep(_stripes.Mark(Key), Key, 0, 0, static _ => false));
     }

@@ -11,7 +11,7 @@ namespace Cairn.Caching.Tests.Coherence;
 public class ChannelCoherenceTests
 {
     [Fact]
-    public async Task Caches_over_one_instance_are_told_before_a_change_is_acknowledged()
+    public async Task Caches_over_one_instance_apply_a_change_before_it_is_acknowledged()
     {
         var cache = new MemoryDistributedCache(Options.Create(new MemoryDistributedCacheOptions()));
         await using var a = new LevelUnderTest(cache);
@@ -69,7 +69,7 @@ public class ChannelCoherenceTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public async Task Another_machine_is_told_of_keys_tags_and_everything(bool reportsChanges)
+    public async Task Another_machine_receives_changes_of_keys_tags_and_everything(bool reportsChanges)
     {
         var server = new FakeServer { ReportsChanges = reportsChanges };
         FakeMachine first = server.Connect();
@@ -95,7 +95,7 @@ public class ChannelCoherenceTests
     }
 
     [Fact]
-    public async Task What_is_held_is_trusted_for_two_seconds_after_what_the_last_heartbeat_proved()
+    public async Task Entries_are_trusted_for_two_seconds_after_the_moment_that_the_last_heartbeat_proved()
     {
         FakeMachine machine = new FakeServer().Connect();
         await using var level = new LevelUnderTest(machine);
@@ -117,7 +117,7 @@ public class ChannelCoherenceTests
     }
 
     [Fact]
-    public async Task The_first_heartbeat_drops_what_was_kept_before_anything_was_heard()
+    public async Task The_first_heartbeat_drops_what_was_kept_before_any_message()
     {
         FakeMachine machine = new FakeServer().Connect();
         await using var level = new LevelUnderTest(machine);
@@ -130,7 +130,7 @@ public class ChannelCoherenceTests
     }
 
     [Fact]
-    public async Task After_a_disconnect_missed_messages_drop_everything_and_what_was_owed_gives_way()
+    public async Task After_a_disconnect_missed_messages_drop_everything_and_pending_writes_become_removals()
     {
         var server = new FakeServer();
         FakeMachine first = server.Connect();
@@ -165,7 +165,7 @@ public class ChannelCoherenceTests
     }
 
     [Fact]
-    public async Task A_change_whose_message_failed_is_told_later()
+    public async Task A_change_whose_message_failed_is_reported_later()
     {
         var server = new FakeServer();
         FakeMachine first = server.Connect();
@@ -188,7 +188,7 @@ public class ChannelCoherenceTests
     }
 
     [Fact]
-    public async Task Own_changes_count_once_each_whether_made_or_owed()
+    public async Task Own_changes_count_once_each_whether_made_or_pending()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache);

@@ -29,7 +29,7 @@ public sealed class CoherenceInterleavingTests(ITestOutputHelper output) : IDisp
     public void Dispose() => _stage.Dispose();
 
     [Fact]
-    public void Who_has_caught_up_finds_nothing_older_than_an_acknowledged_change() =>
+    public void Reader_that_has_caught_up_finds_nothing_older_than_an_acknowledged_change() =>
         Assert.Null(FirstFault(() => new StoreCoherence(_stage.Store)));
 
     [Fact]

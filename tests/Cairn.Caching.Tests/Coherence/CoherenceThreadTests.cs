@@ -19,13 +19,13 @@ public sealed class CoherenceThreadTests : IDisposable
     public void Dispose() => _stage.Dispose();
 
     [Fact]
-    public void Nobody_finds_the_old_value_while_a_change_is_being_told() => Assert.Null(FoundWhileTelling());
+    public void No_caller_finds_the_old_value_while_a_change_is_being_reported() => Assert.Null(FoundWhileTelling());
 
     [Fact]
-    public void Change_during_keeping_is_told_after_it() => Assert.Null(FoundAfterChangeDuringKeeping());
+    public void Change_during_keeping_is_reported_after_it() => Assert.Null(FoundAfterChangeDuringKeeping());
 
     [Fact]
-    public void Value_from_before_a_change_is_not_kept_after_others_were_told_of_it() => Assert.Null(FoundAfterLateKeeping());
+    public void Value_from_before_a_change_is_not_kept_after_others_were_notified_of_it() => Assert.Null(FoundAfterLateKeeping());
 
     [Fact]
     public void Value_from_before_a_clearing_is_not_found() => Assert.Null(FoundAfterClearing());

@@ -30,7 +30,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void Every_change_is_told_once_whoever_made_it()
+    public void Every_change_is_reported_once_whichever_process_made_it()
     {
         _stage.Store.DefaultCollection.Set(Key, "own"u8);
         _stage.Other.DefaultCollection.Remove(Key);
@@ -47,7 +47,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void What_was_changed_before_anything_was_held_is_not_told()
+    public void Changes_before_the_first_tracked_key_are_not_reported()
     {
         _stage.Other.DefaultCollection.Set(Key, "before"u8);
         _stage.Use(new StoreCoherence(_stage.Store));
@@ -103,7 +103,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void Marks_of_all_partitions_tell_of_every_key()
+    public void Marks_of_all_partitions_cover_every_key()
     {
         string[] keys = [.. Enumerable.Range(0, 100).Select(i => $"key:{i}")];
         ChangeMark[] marks = Coherence.MarkAll();
@@ -121,7 +121,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void Changes_that_no_ring_can_tell_make_all_of_their_partition_forgotten()
+    public void Changes_that_no_ring_can_report_make_all_of_their_partition_forgotten()
     {
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
         ChangeMark mark = Coherence.Mark(Hash);
@@ -157,7 +157,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void One_change_less_than_the_ring_has_cells_is_told_one_by_one()
+    public void One_change_less_than_the_ring_has_cells_is_reported_one_by_one()
     {
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
         int cells = _stage.Store.Engine.Memory.Layout.RingCells;
@@ -181,7 +181,7 @@ public sealed class StoreCoherenceTests : IDisposable
     }
 
     [Fact]
-    public void Change_is_told_again_if_the_sink_could_not_take_it()
+    public void Change_is_reported_again_if_the_sink_could_not_take_it()
     {
         _stage.Keep(Coherence.Mark(Hash), Hash, 1);
         _stage.Other.DefaultCollection.Set(Key, "x"u8);

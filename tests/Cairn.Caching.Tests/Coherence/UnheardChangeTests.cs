@@ -42,7 +42,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Value_that_is_owed_does_not_replace_what_others_wrote_unheard()
+    public async Task Pending_value_does_not_replace_what_others_wrote_while_the_channel_was_down()
     {
         await _a.WriteAsync("key", "0");
         _first.Works = _first.Hears = false;
@@ -57,7 +57,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Value_that_is_owed_does_not_bring_back_what_others_removed_unheard()
+    public async Task Pending_value_does_not_bring_back_what_others_removed_while_the_channel_was_down()
     {
         _first.Works = _first.Hears = false;
         Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "older"));
@@ -70,7 +70,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Renewal_of_a_tag_that_is_owed_does_not_undo_one_that_others_made_unheard()
+    public async Task Pending_renewal_of_a_tag_does_not_undo_one_that_others_made_while_the_channel_was_down()
     {
         await _a.StampAsync("tag");
         _first.Works = _first.Hears = false;
@@ -103,7 +103,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Clearing_that_is_owed_does_not_undo_one_that_others_made_unheard()
+    public async Task Pending_clearing_does_not_undo_one_that_others_made_while_the_channel_was_down()
     {
         await _a.WriteAsync("key", "0");
         _first.Works = _first.Hears = false;
@@ -119,7 +119,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Value_that_is_owed_is_written_if_others_were_heard_of_all_the_time()
+    public async Task Pending_value_is_written_if_the_channel_was_live_all_the_time()
     {
         _first.Works = false;
         Assert.Equal(LevelStatus.Failed, await _a.WriteAsync("key", "1"));
@@ -136,7 +136,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Removal_that_is_owed_waits_for_nothing_that_others_did()
+    public async Task Pending_removal_waits_for_no_change_of_others()
     {
         await _a.WriteAsync("removed", "0");
         _first.Works = _first.Hears = false;
@@ -152,7 +152,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Value_that_was_written_later_is_removed_when_others_are_heard_to_have_changed_it_before()
+    public async Task Value_that_was_written_late_is_removed_when_a_message_reports_an_earlier_change_of_another()
     {
         _first.Works = false;
         await _a.WriteAsync("key", "older");
@@ -182,7 +182,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Value_that_was_written_later_stays_when_others_are_heard_to_have_changed_it_after()
+    public async Task Value_that_was_written_late_stays_when_a_message_reports_a_later_change_of_another()
     {
         _first.Works = false;
         await _a.WriteAsync("key", "1");
@@ -203,7 +203,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_is_owed_is_not_served_when_others_have_not_been_heard_of_for_longer_than_allowed()
+    public async Task Pending_values_are_not_served_when_the_channel_was_silent_for_longer_than_allowed()
     {
         ulong before = await _a.StampAsync("tag");
         _first.Works = false;
@@ -238,7 +238,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_is_owed_is_made_as_soon_as_others_are_heard_of_again_although_the_circuit_is_open()
+    public async Task Pending_changes_are_made_as_soon_as_the_channel_is_live_again_although_the_circuit_is_open()
     {
         FakeMachine machine = _server.Connect();
         await using var level = new LevelUnderTest(machine);
@@ -266,7 +266,7 @@ public sealed class UnheardChangeTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Machine_is_cut_off_when_nothing_was_heard_for_longer_than_allowed_and_not_before()
+    public async Task Machine_is_cut_off_when_nothing_has_arrived_for_longer_than_allowed_and_not_before()
     {
         FakeMachine machine = _server.Connect();
         await using var level = new LevelUnderTest(machine);

@@ -37,7 +37,7 @@ public sealed class DistributedCacheProcessTests : IDisposable
     }
 
     [Fact]
-    public void What_was_set_is_there_after_every_process_has_ended()
+    public void Stored_entries_are_there_after_every_process_has_ended()
     {
         using (ChildProcess first = ChildProcess.Start(typeof(Program), "use-distributed-cache", _directory.FilePath))
         {
@@ -52,7 +52,7 @@ public sealed class DistributedCacheProcessTests : IDisposable
     }
 
     [Fact]
-    public void What_was_set_is_there_after_its_process_was_killed()
+    public void Stored_entries_are_there_after_their_process_was_killed()
     {
         for (int round = 0; round < 3; round++)
         {

@@ -12,7 +12,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     private static readonly byte[] Dune = "Dune"u8.ToArray();
 
     [Fact]
-    public void What_was_set_is_read_until_it_is_removed()
+    public void Stored_value_is_read_until_it_is_removed()
     {
         Cache.Set("book:42", Dune);
         Assert.Equal(Dune, Cache.Get("book:42"));
@@ -336,7 +336,7 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     }
 
     [Fact]
-    public void Budget_is_remembered_in_the_file_until_somebody_names_another()
+    public void Budget_is_remembered_in_the_file_until_an_opening_names_another()
     {
         CairnDistributedCacheOptions options = CacheOptions;
         options.BudgetBytes = 1 << 20;

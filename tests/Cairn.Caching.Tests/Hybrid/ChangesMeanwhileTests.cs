@@ -77,7 +77,7 @@ public sealed class ChangesMeanwhileTests : IDisposable
     }
 
     [Fact]
-    public async Task Factory_that_began_before_another_removed_its_key_is_not_joined_by_who_reads_past_the_first_level()
+    public async Task Factory_that_began_before_another_process_removed_its_key_is_not_joined_by_a_caller_that_bypasses_the_first_level()
     {
         var past = new CairnEntryOptions { Flags = HybridCacheEntryFlags.DisableLocalCacheRead };
         CairnHybridCache cache = Open("store");

@@ -33,7 +33,7 @@ public sealed class ContractTests
 
     [RunsOverMicrosofts]
     [Fact]
-    public async Task Tagged_value_is_kept_in_the_first_level_while_the_second_cannot_tell_of_tags_and_goes_with_its_tag()
+    public async Task Tagged_value_is_kept_in_the_first_level_while_the_second_cannot_return_stamps_and_goes_with_its_tag()
     {
         await using var caches = new CachesUnderTest(CachesUnderTest.Throwing);
         HybridCache cache = caches.AddHybrid();
@@ -66,7 +66,7 @@ public sealed class ContractTests
 
     [Theory]
     [MemberData(nameof(All))]
-    public async Task Caller_who_comes_after_the_removal_does_not_join_the_factory_that_ran_before_it(string level)
+    public async Task Caller_after_a_removal_does_not_join_the_factory_that_ran_before_it(string level)
     {
         await using var caches = new CachesUnderTest(level);
         CairnHybridCache cache = caches.Add();
@@ -151,7 +151,7 @@ public sealed class ContractTests
     }
 
     [Fact]
-    public async Task Cold_node_waits_for_a_slow_second_level_to_tell_about_tags()
+    public async Task Cold_node_waits_for_a_slow_second_level_to_return_the_stamps_of_tags()
     {
         await using var caches = new CachesUnderTest("slow");
         CairnHybridCache first = caches.Add();
@@ -204,7 +204,7 @@ public sealed class ContractTests
     [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
-    public async Task What_a_factory_sets_in_its_context_stays_there(string level)
+    public async Task Values_that_a_factory_sets_in_its_context_stay_there(string level)
     {
         await using var caches = new CachesUnderTest(level);
         HybridCache cache = caches.AddHybrid();
@@ -242,7 +242,7 @@ public sealed class ContractTests
     [InlineData("set", Fault.HangIgnoringCancellation)]
     [InlineData("set", Fault.HangSynchronously)]
     [InlineData("remove", Fault.Hang)]
-    public async Task Second_level_that_hangs_delays_nobody_beyond_the_time_out(string hanging, object fault)
+    public async Task Second_level_that_hangs_delays_no_caller_beyond_the_time_out(string hanging, object fault)
     {
         await using var caches = new CachesUnderTest("hangs");
         HybridCache cache = caches.AddHybrid();
@@ -365,7 +365,7 @@ public sealed class ContractTests
     [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(All))]
-    public async Task Second_caller_shares_the_factory_of_a_first_who_cancels(string level)
+    public async Task Second_caller_shares_the_factory_of_a_first_one_that_cancels(string level)
     {
         await using var caches = new CachesUnderTest(level);
         HybridCache cache = caches.AddHybrid();

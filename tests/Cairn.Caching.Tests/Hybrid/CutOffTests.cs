@@ -102,7 +102,7 @@ public sealed class CutOffTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_others_changed_unheard_is_seen_after_two_seconds_while_the_server_can_be_reached()
+    public async Task Change_of_others_without_a_message_is_seen_after_two_seconds_while_the_server_can_be_reached()
     {
         Assert.Equal("1", await MakeAsync("key", "1"));
         await _other.SetAsync("key", "2");
@@ -115,7 +115,7 @@ public sealed class CutOffTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task What_a_factory_makes_that_began_too_long_ago_is_not_for_those_who_come_later()
+    public async Task Result_of_a_factory_that_began_too_long_ago_is_not_for_later_callers()
     {
         _machine.Works = false;
         var first = new HeldFactory<string>();

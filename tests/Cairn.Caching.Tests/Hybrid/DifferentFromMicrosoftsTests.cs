@@ -80,11 +80,11 @@ public sealed class DifferentFromMicrosoftsTests
             await Task.WhenAll(first, second).WaitAsync(LongestWait);
             return $"{runs} runs";
         }),
-        ["The second level's format"] = ("made anew", "made anew", async nodes =>
+        ["The second level's format"] = ("created again", "created again", async nodes =>
         {
             using var others = new Nodes(!nodes.IsMicrosofts, nodes.Level);
             await AskAsync(others.Add(nodes.Level), "of the other");
-            return await AskAsync(nodes.Add(nodes.Level), "made anew");
+            return await AskAsync(nodes.Add(nodes.Level), "created again");
         }),
         ["`AddDistributedMemoryCache` as second level"] = ("new", "old", async nodes =>
         {

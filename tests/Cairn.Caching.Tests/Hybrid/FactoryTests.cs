@@ -34,7 +34,7 @@ public sealed class FactoryTests
     [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
-    public async Task All_who_wait_are_told_what_the_factory_threw(string level)
+    public async Task All_waiting_callers_get_the_exception_of_the_factory(string level)
     {
         await using var caches = new CachesUnderTest(level);
         HybridCache cache = caches.AddHybrid();
@@ -51,7 +51,7 @@ public sealed class FactoryTests
 
     [Theory]
     [MemberData(nameof(Sound))]
-    public async Task Factory_is_cancelled_when_all_who_wait_have_cancelled_and_the_next_caller_runs_its_own(string level)
+    public async Task Factory_is_cancelled_when_all_waiting_callers_have_cancelled_and_the_next_caller_runs_its_own(string level)
     {
         await using var caches = new CachesUnderTest(level);
         CairnHybridCache cache = caches.Add();
@@ -159,7 +159,7 @@ public sealed class FactoryTests
     }
 
     [Fact]
-    public async Task Factory_that_runs_while_the_cache_is_disposed_goes_on_for_who_waits()
+    public async Task Factory_that_runs_while_the_cache_is_disposed_continues_for_waiting_callers()
     {
         await using var caches = new CachesUnderTest(CachesUnderTest.Store);
         CairnHybridCache cache = caches.Add();

@@ -56,7 +56,7 @@ public sealed class OptionsTests
     [InlineData(CachesUnderTest.Store, long.MaxValue - 1)]
     [InlineData(CachesUnderTest.Memory, long.MaxValue)]
     [InlineData(CachesUnderTest.Memory, long.MaxValue - 1)]
-    public async Task Longest_times_are_for_ever(string level, long ticks)
+    public async Task Longest_times_mean_no_expiration(string level, long ticks)
     {
         await using var caches = new CachesUnderTest(level);
         CairnHybridCache cache = caches.Add();

@@ -88,7 +88,7 @@ public sealed class PlainMissTests : IDisposable
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task What_the_factory_sets_in_its_context_stays_there(bool waits)
+    public async Task Values_that_the_factory_sets_in_its_context_stay_there(bool waits)
     {
         Ambient.Value = "caller";
 
@@ -141,7 +141,7 @@ public sealed class PlainMissTests : IDisposable
     }
 
     [Fact]
-    public async Task Those_who_come_while_the_factory_waits_share_its_value()
+    public async Task Callers_that_come_while_the_factory_waits_share_its_value()
     {
         var source = new TaskCompletionSource<string>();
         Task<string> first = _cache.GetOrCreateAsync("key", async _ => await source.Task).AsTask();

@@ -77,7 +77,7 @@ public sealed class ReentrancyTests
 
     [RunsOverMicrosofts]
     [Fact]
-    public async Task What_a_factory_left_running_may_ask_for_its_key_when_the_factory_has_ended()
+    public async Task Task_that_a_factory_left_running_may_request_its_key_after_the_factory_has_ended()
     {
         await using var caches = new CachesUnderTest(CachesUnderTest.None);
         HybridCache cache = caches.AddHybrid();
@@ -102,7 +102,7 @@ public sealed class ReentrancyTests
     [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
-    public async Task Two_factories_that_ask_for_each_others_key_do_not_wait_for_ever(string level)
+    public async Task Two_factories_that_request_each_others_key_do_not_block_each_other(string level)
     {
         await using var caches = new CachesUnderTest(level);
         HybridCache cache = caches.AddHybrid();

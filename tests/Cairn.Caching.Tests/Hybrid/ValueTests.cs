@@ -12,7 +12,7 @@ public sealed class ValueTests
 
     [Theory]
     [MemberData(nameof(Sound))]
-    public async Task Caller_who_changes_a_value_does_not_change_the_cached_one(string level)
+    public async Task Caller_that_changes_a_value_does_not_change_the_cached_one(string level)
     {
         await using var caches = new CachesUnderTest(level);
         CairnHybridCache cache = caches.Add();
@@ -34,7 +34,7 @@ public sealed class ValueTests
     [RunsOverMicrosofts]
     [Theory]
     [MemberData(nameof(Sound))]
-    public async Task Callers_who_wait_together_have_a_copy_each(string level)
+    public async Task Callers_that_wait_together_have_a_copy_each(string level)
     {
         await using var caches = new CachesUnderTest(level);
         HybridCache cache = caches.AddHybrid();

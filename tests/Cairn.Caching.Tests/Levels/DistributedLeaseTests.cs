@@ -32,7 +32,7 @@ public class DistributedLeaseTests
     }
 
     [Fact]
-    public async Task Who_waits_for_a_lease_goes_when_the_time_is_over()
+    public async Task Caller_that_waits_for_a_lease_returns_when_the_time_is_over()
     {
         await using var level = new LevelUnderTest(new FaultyDistributedCache());
         LeaseResult first = await level.LeaseAsync("key");
@@ -117,7 +117,7 @@ public class DistributedLeaseTests
     }
 
     [Fact]
-    public async Task A_write_with_the_lease_that_fails_on_the_callers_thread_is_owed_and_made_later()
+    public async Task A_write_with_the_lease_that_fails_on_the_callers_thread_is_pending_and_made_later()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: new() { IsInMemory = true });
@@ -172,7 +172,7 @@ public class DistributedLeaseTests
     }
 
     [Fact]
-    public async Task Who_writes_with_a_lease_keeps_it_until_the_value_is_there()
+    public async Task Writer_with_a_lease_keeps_it_until_the_value_is_stored()
     {
         var server = new FakeServer { KnowsLeases = false };
         FakeMachine machine = server.Connect();
@@ -211,7 +211,7 @@ public class DistributedLeaseTests
     }
 
     [Fact]
-    public async Task A_change_on_another_machine_that_is_heard_of_ends_the_lease_here()
+    public async Task A_change_on_another_machine_that_is_received_ends_the_lease_here()
     {
         var server = new FakeServer { KnowsLeases = false };
         FakeMachine machine = server.Connect();

@@ -12,7 +12,7 @@ public class DistributedLevelTests
 
     [Theory]
     [MemberData(nameof(Caches))]
-    public async Task What_is_written_is_read_until_it_is_removed(string kind)
+    public async Task Written_value_is_read_until_it_is_removed(string kind)
     {
         await using var level = new LevelUnderTest(Cache(kind));
 
@@ -81,7 +81,7 @@ public class DistributedLevelTests
     }
 
     [Fact]
-    public async Task Expiration_is_told_relative_to_now_and_a_write_that_is_too_late_removes()
+    public async Task Expiration_is_sent_relative_to_now_and_a_write_that_is_too_late_removes()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache);
@@ -148,7 +148,7 @@ public class DistributedLevelTests
     }
 
     [Fact]
-    public async Task The_first_use_of_a_key_or_tag_does_not_count_as_a_change_for_who_uses_it()
+    public async Task The_first_use_of_a_key_or_tag_does_not_count_as_a_change_for_its_user()
     {
         await using var level = new LevelUnderTest(new FaultyDistributedCache());
         var mark = level.Level.Coherence.Mark(level.Hash("a"));

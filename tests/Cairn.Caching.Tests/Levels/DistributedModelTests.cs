@@ -28,7 +28,7 @@ public class DistributedModelTests
     [InlineData(4, int.MaxValue)]
     [InlineData(5, int.MaxValue)]
     [InlineData(6, 2)]
-    public async Task What_was_acknowledged_is_never_undone(int seed, int breakAfterFailures)
+    public async Task Acknowledged_change_is_never_undone(int seed, int breakAfterFailures)
     {
         var run = new Run(seed, breakAfterFailures);
 

@@ -153,7 +153,7 @@ public class DistributedTroubleTests
     }
 
     [Fact]
-    public async Task While_the_circuit_is_open_nothing_is_asked_and_what_is_owed_is_made_after_it()
+    public async Task While_the_circuit_is_open_no_call_is_made_and_pending_changes_are_made_afterwards()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache);
@@ -248,7 +248,7 @@ public class DistributedTroubleTests
     }
 
     [Fact]
-    public async Task Disposal_makes_what_is_owed_although_the_circuit_is_open()
+    public async Task Disposal_makes_pending_changes_although_the_circuit_is_open()
     {
         var cache = new FaultyDistributedCache();
         var level = new LevelUnderTest(cache);
@@ -286,7 +286,7 @@ public class DistributedTroubleTests
     }
 
     [Fact]
-    public async Task A_caller_who_cancels_goes_at_once_and_his_change_is_made_all_the_same()
+    public async Task A_caller_that_cancels_returns_at_once_and_its_change_is_still_made()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: s_patient);

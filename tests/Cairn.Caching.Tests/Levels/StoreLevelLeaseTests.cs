@@ -27,7 +27,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Who_waits_is_told_of_the_value_as_soon_as_it_is_written()
+    public async Task Waiting_caller_gets_the_value_as_soon_as_it_is_written()
     {
         StoreLevel level = Open();
         StoreLevel other = Open();
@@ -42,7 +42,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Lease_that_is_given_back_goes_to_one_of_those_who_wait()
+    public async Task Released_lease_goes_to_one_of_the_waiting_callers()
     {
         StoreLevel level = Open();
         StoreLevel other = Open();
@@ -81,7 +81,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Who_waits_for_a_slow_owner_does_so_no_longer_than_he_wants_to()
+    public async Task Caller_waits_for_a_slow_owner_no_longer_than_its_limit()
     {
         StoreLevel level = Open();
         StoreLevel other = Open();
@@ -94,7 +94,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Who_waits_may_cancel_it()
+    public async Task Waiting_caller_can_cancel_its_wait()
     {
         StoreLevel level = Open();
         StoreLevel other = Open();
@@ -110,7 +110,7 @@ public class StoreLevelLeaseTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Lease_that_comes_for_one_who_has_cancelled_is_given_back()
+    public async Task Lease_that_arrives_for_a_caller_that_has_cancelled_is_released()
     {
         StoreLevel level = Open();
         var waiter = new StoreLevelWaiter("key", replacesStale: false, partition: 0, long.MaxValue);

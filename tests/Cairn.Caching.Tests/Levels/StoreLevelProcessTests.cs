@@ -15,7 +15,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
         base.Options with { TimeProvider = TimeProvider.System, LockTimeout = TimeSpan.FromMilliseconds(20) };
 
     [Fact]
-    public async Task Lease_of_a_killed_process_goes_to_who_waits_for_it()
+    public async Task Lease_of_a_killed_process_goes_to_a_waiting_caller()
     {
         StoreLevel level = Open();
         using ChildProcess owner = ChildProcess.Start(typeof(Program), "hold-lease", FilePath, Name, "key");
@@ -82,7 +82,7 @@ public sealed class StoreLevelProcessTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Clearing_that_a_stopped_process_holds_up_is_hidden_here_at_once_and_done_for_all_when_he_goes_on()
+    public async Task Clearing_that_a_stopped_process_delays_takes_effect_here_at_once_and_for_all_when_the_process_continues()
     {
         StoreLevel level = Open();
         StoreLevel other = Open();

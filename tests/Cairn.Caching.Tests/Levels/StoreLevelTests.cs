@@ -182,7 +182,7 @@ public class StoreLevelTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task Two_who_read_a_tag_for_the_first_time_at_once_get_one_stamp()
+    public async Task Two_callers_that_read_a_tag_for_the_first_time_at_once_get_one_stamp()
     {
         StoreLevel[] levels = [Open(), Open()];
         for (int round = 0; round < 200; round++)
@@ -217,7 +217,7 @@ public class StoreLevelTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task What_is_no_stamp_is_replaced_by_one()
+    public async Task Record_that_is_no_stamp_is_replaced_by_one()
     {
         StoreLevel level = Open(out CairnStore store);
         CairnCollection tags = store.Collection(Name + StoreLevel.TagsSuffix);
@@ -295,7 +295,7 @@ public class StoreLevelTests : StoreLevelTest
     }
 
     [Fact]
-    public async Task What_is_cancelled_before_it_begins_changes_nothing()
+    public async Task Operation_that_is_cancelled_before_it_begins_changes_nothing()
     {
         StoreLevel level = Open();
         var cancelled = new CancellationToken(canceled: true);

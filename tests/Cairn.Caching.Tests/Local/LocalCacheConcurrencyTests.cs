@@ -226,7 +226,7 @@ public class LocalCacheConcurrencyTests
 
     [Theory]
     [MemberData(nameof(SeedsAndSizes))]
-    public async Task Everyone_is_told_once_of_each_entry_that_left_and_of_no_other(int seed, int maxEntries)
+    public async Task Every_opening_is_notified_once_of_each_entry_that_left_and_of_no_other(int seed, int maxEntries)
     {
         const int Threads = 4;
         const int Steps = 40_000;

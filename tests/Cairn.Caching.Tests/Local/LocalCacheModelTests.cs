@@ -10,7 +10,7 @@ public class LocalCacheModelTests
 
     [Theory]
     [MemberData(nameof(Seeds))]
-    public void What_is_evicted_is_what_the_model_of_eviction_says(int seed)
+    public void Evicted_entries_are_those_of_the_model_of_eviction(int seed)
     {
         var random = new Random(seed);
         int maxEntries = random.Next(1, 60);

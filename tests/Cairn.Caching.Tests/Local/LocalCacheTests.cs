@@ -7,7 +7,7 @@ public class LocalCacheTests
     private const long Plenty = 1_000_000;
 
     [Fact]
-    public void What_was_set_is_found_by_its_hash_and_key()
+    public void Stored_entry_is_found_by_its_hash_and_key()
     {
         var cache = new LocalCache(Plenty, Plenty);
 
@@ -238,7 +238,7 @@ public class LocalCacheTests
     [Theory]
     [InlineData(100)]
     [InlineData(65_536)]
-    public void What_cannot_be_used_any_more_is_removed_on_request_at_its_very_time(int maxEntries)
+    public void Entry_that_cannot_be_used_any_more_is_removed_on_request_at_exactly_its_time(int maxEntries)
     {
         var cache = new LocalCache(maxEntries, Plenty);
         var entries = Enumerable.Range(0, maxEntries * 3 / 4).Select(i => LocalEntries.Of($"key:{i}")).ToList();
@@ -257,7 +257,7 @@ public class LocalCacheTests
     }
 
     [Fact]
-    public void What_cannot_be_used_any_more_is_not_kept_for_having_been_popular()
+    public void Entry_that_cannot_be_used_any_more_is_not_kept_although_it_was_popular()
     {
         var cache = new LocalCache(maxEntries: 10, Plenty);
         foreach (string key in new[] { "a", "b" })
@@ -279,7 +279,7 @@ public class LocalCacheTests
     }
 
     [Fact]
-    public void Clear_leaves_nothing_and_tells_of_each()
+    public void Clear_leaves_nothing_and_reports_each()
     {
         var removed = new List<LocalEntry>();
         var cache = new LocalCache(maxEntries: 65_536, Plenty, removed.Add);
@@ -315,7 +315,7 @@ public class LocalCacheTests
     }
 
     [Fact]
-    public void Whoever_is_told_of_a_removal_may_change_the_level()
+    public void Receiver_of_a_removal_can_change_the_level()
     {
         LocalCache? cache = null;
         cache = new LocalCache(maxEntries: 2, Plenty, entry =>

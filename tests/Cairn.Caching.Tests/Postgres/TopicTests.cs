@@ -46,7 +46,7 @@ public sealed class TopicTests
     }
 
     [RequiresToolFact(PostgresServer.Programs + "postgres")]
-    public async Task What_was_changed_while_the_connection_was_lost_is_removed_when_it_is_back()
+    public async Task Keys_that_changed_while_the_connection_was_lost_are_removed_when_it_is_back()
     {
         using PostgresServer server = PostgresServer.Start();
         await using var caches = new CachesUnderTest(CachesUnderTest.None);

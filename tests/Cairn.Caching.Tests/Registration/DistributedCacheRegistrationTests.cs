@@ -79,7 +79,7 @@ public sealed class DistributedCacheRegistrationTests : IDisposable
     }
 
     [Fact]
-    public void Host_that_starts_opens_the_store_and_is_told_why_it_cannot()
+    public void Host_that_starts_opens_the_store_and_fails_with_the_reason_if_it_cannot()
     {
         using ServiceProvider good = Build(services => services.AddCairnDistributedCache(Configure).AddKeyedCairnDistributedCache("keyed", Configure));
         good.GetRequiredService<IStartupValidator>().Validate();
@@ -97,7 +97,7 @@ public sealed class DistributedCacheRegistrationTests : IDisposable
     }
 
     [RequiresMountFact]
-    public void Full_disk_is_told_when_the_host_starts()
+    public void Full_disk_is_reported_when_the_host_starts()
     {
         using TestMount mount = TestMount.Tmpfs(2 << 20);
         using ServiceProvider provider = Build(services => services.AddCairnDistributedCache(options => options.Path = mount["store.cairn"]));

@@ -60,7 +60,7 @@ public sealed class CodecTests : SerializationTest
     }
 
     [Fact]
-    public void Numbers_and_the_like_come_back_at_their_limits()
+    public void Numbers_times_and_similar_values_return_at_their_limits()
     {
         ComesBack(false, true);
         ComesBack(byte.MinValue, byte.MaxValue);

@@ -51,7 +51,7 @@ public sealed class EnvelopeTests : SerializationTest
     }
 
     [Fact]
-    public void What_is_not_given_is_not_there()
+    public void Setting_that_is_not_given_is_absent()
     {
         Default.TryRead(Write("Dune"), Key, Default.Of<string>(), out EnvelopeHeader header, out string? _);
 
@@ -154,7 +154,7 @@ public sealed class EnvelopeTests : SerializationTest
     [Theory]
     [InlineData(2)]
     [InlineData(255)]
-    public void Envelope_of_a_later_version_is_told_from_damage(byte version)
+    public void Envelope_of_a_later_version_is_distinguished_from_damage(byte version)
     {
         byte[] envelope = Write("Dune");
         envelope[VersionAt] = version;

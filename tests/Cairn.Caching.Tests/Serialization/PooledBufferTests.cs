@@ -10,7 +10,7 @@ namespace Cairn.Caching.Tests.Serialization;
 public sealed class PooledBufferTests : SerializationTest
 {
     [Fact]
-    public void What_was_written_stays_when_the_buffer_grows()
+    public void Written_bytes_stay_when_the_buffer_grows()
     {
         using var buffer = new PooledBuffer();
         byte[] bytes = TestBytes.Of(100_000);
@@ -110,7 +110,7 @@ public sealed class PooledBufferTests : SerializationTest
     }
 
     [Fact]
-    public void What_a_serializer_throws_reaches_the_writer()
+    public void Exception_of_a_serializer_reaches_the_writer()
     {
         using var buffer = new PooledBuffer();
 

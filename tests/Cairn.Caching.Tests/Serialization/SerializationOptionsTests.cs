@@ -22,7 +22,7 @@ public sealed class SerializationOptionsTests
     [InlineData(CairnFormat.Raw)]
     [InlineData(CairnFormat.Custom)]
     [InlineData(CairnFormat.Automatic)]
-    public void Format_that_nobody_can_choose_is_refused(CairnFormat format)
+    public void Format_that_cannot_be_chosen_is_refused(CairnFormat format)
     {
         ArgumentException refused = Assert.Throws<ArgumentException>(() => Create(o => o.Formats[typeof(CodecChoiceTests.Base)] = format));
 

@@ -30,7 +30,7 @@ public sealed class TypeIdTests
 
     // Only compiler-generated numbers distinguish the two in this build. Another build may exchange the numbers.
     [Fact]
-    public void Anonymous_types_are_told_apart_by_their_properties()
+    public void Anonymous_types_are_distinguished_by_their_properties()
     {
         Type one = new { First = 1, Second = 2 }.GetType();
 

@@ -56,7 +56,7 @@ public sealed class SharedStoresTests : IDisposable
     }
 
     [Fact]
-    public void File_that_was_deleted_meanwhile_is_created_anew_for_who_asks_next()
+    public void File_that_was_deleted_meanwhile_is_created_again_by_the_next_opening()
     {
         using StoreHandle first = SharedStores.Open(_directory.Options);
         first.Store.DefaultCollection.Set("key", "value"u8);
@@ -74,7 +74,7 @@ public sealed class SharedStoresTests : IDisposable
     }
 
     [Fact]
-    public void Failure_is_told_and_the_next_attempt_starts_over()
+    public void Failure_is_reported_and_the_next_attempt_starts_over()
     {
         string directory = _directory["later"];
         StoreOptions options = _directory.Options with { Path = Path.Combine(directory, "store.cairn") };

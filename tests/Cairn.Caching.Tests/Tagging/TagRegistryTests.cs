@@ -7,7 +7,7 @@ namespace Cairn.Caching.Tests.Tagging;
 public sealed class TagRegistryTests
 {
     [Fact]
-    public void Tags_that_nobody_carries_any_more_leave_their_places()
+    public void Tags_that_no_entry_carries_any_more_leave_their_places()
     {
         var registry = new TagRegistry(KeyHasher.Random());
         for (int round = 0; round < 100; round++)

@@ -76,7 +76,7 @@ public sealed class CacheMetricsTests
     }
 
     [Fact]
-    public async Task Tags_are_told_apart_if_that_is_asked_for()
+    public async Task Tags_are_reported_separately_on_request()
     {
         string name = NewName();
         var seen = new List<string>();

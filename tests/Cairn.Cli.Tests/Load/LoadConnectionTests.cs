@@ -159,7 +159,7 @@ public sealed class LoadConnectionTests
     }
 
     [Fact]
-    public void What_was_under_way_on_a_lost_connection_is_counted_and_forgotten()
+    public void Requests_in_flight_on_a_lost_connection_are_counted_and_forgotten()
     {
         LoadConnection connection = Begin(ServerProtocol.Resp, Plan with { Pipeline = 3, SetPercent = 0 });
         connection.Build(_output, now: 0);

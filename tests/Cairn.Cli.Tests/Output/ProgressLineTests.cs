@@ -7,7 +7,7 @@ public sealed class ProgressLineTests
     private readonly ManualClock _clock = new(hasTimers: true);
 
     [Fact]
-    public void Progress_tells_rate_part_and_time_left_and_is_wiped_at_the_end()
+    public void Progress_shows_rate_part_and_remaining_time_and_is_erased_at_the_end()
     {
         var console = new TestConsole { HasErrorTerminal = true, TestClock = _clock };
 
@@ -21,7 +21,7 @@ public sealed class ProgressLineTests
     }
 
     [Fact]
-    public void Progress_without_a_known_end_tells_what_is_known()
+    public void Progress_without_a_known_end_shows_what_is_known()
     {
         var console = new TestConsole { HasErrorTerminal = true, TestClock = _clock };
         using var progress = new ProgressLine(console, "Importing", "entries");

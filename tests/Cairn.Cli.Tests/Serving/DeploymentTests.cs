@@ -48,7 +48,7 @@ public sealed partial class DeploymentTests : ToolTest
     }
 
     [Fact]
-    public void Image_wants_to_know_who_may_connect_and_then_serves()
+    public void Image_requires_a_setting_for_access_and_then_serves()
     {
         ToolRun refused = Run(ConsoleOfImage(), "serve", "--check");
         TestConsole console = ConsoleOfImage();

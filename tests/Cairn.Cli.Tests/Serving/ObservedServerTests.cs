@@ -69,7 +69,7 @@ public sealed class ObservedServerTests : IDisposable
     }
 
     [Fact]
-    public async Task Collector_that_is_not_there_is_told_in_the_log_and_stops_nothing()
+    public async Task Missing_collector_is_logged_and_stops_nothing()
     {
         var lines = new System.Collections.Concurrent.ConcurrentQueue<string>();
         using var closed = new TcpListener(IPAddress.Loopback, 0);

@@ -20,7 +20,7 @@ public sealed class ServeClientTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
-    public async Task What_a_killed_server_had_acknowledged_is_there_when_it_is_back()
+    public async Task Acknowledged_writes_of_a_killed_server_are_there_when_it_is_back()
     {
         await using var client = RedisClient.Create(Address);
         using (ToolProcess server = Serve())

@@ -146,7 +146,7 @@ public sealed class ServeProcessTests : IDisposable
     }
 
     [Fact]
-    public void Service_manager_is_told_when_clients_can_connect_and_when_the_server_stops()
+    public void Service_manager_is_notified_when_clients_can_connect_and_when_the_server_stops()
     {
         string path = _directory["notify"];
         using var manager = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);

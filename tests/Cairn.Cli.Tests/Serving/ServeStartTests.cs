@@ -110,7 +110,7 @@ public sealed class ServeStartTests : ToolTest
     [Theory]
     [InlineData("-m", "100", "64 MiB", "100 MiB")]
     [InlineData("--capacity", "32MiB", "64 MiB", "32 MiB")]
-    public void Store_of_another_size_than_was_asked_for_is_told_with_the_command_that_changes_it(string option, string size, string existing, string wanted)
+    public void Store_of_another_size_than_requested_is_reported_with_the_command_that_changes_it(string option, string size, string existing, string wanted)
     {
         Run("create", "--capacity", "64MiB");
 

@@ -37,7 +37,7 @@ public sealed partial class ServeTests : ToolTest
     }
 
     [Fact]
-    public void Variable_that_is_like_a_known_one_is_told_and_one_that_is_not_is_another_programs()
+    public void Variable_with_a_name_like_a_known_one_is_reported_and_another_one_is_ignored()
     {
         TestConsole console = NewConsole();
         console.Environment["CAIRN_RESP_PASSWRD"] = "secret";
@@ -53,7 +53,7 @@ public sealed partial class ServeTests : ToolTest
     [Theory]
     [InlineData("--log-file")]
     [InlineData("--pid-file")]
-    public void File_whose_directory_is_missing_is_told_before_anybody_can_connect(string option)
+    public void File_whose_directory_is_missing_is_reported_before_any_client_can_connect(string option)
     {
         string path = Path.Combine(StorePath + ".missing", "file");
 
@@ -66,7 +66,7 @@ public sealed partial class ServeTests : ToolTest
     [Theory]
     [InlineData("--resp")]
     [InlineData("--http")]
-    public void Name_that_nobody_knows_is_told_as_such(string option)
+    public void Unknown_name_is_reported_as_such(string option)
     {
         ToolRun run = Run("serve", "--check", option, "nowhere.invalid");
 
@@ -242,7 +242,7 @@ public sealed partial class ServeTests : ToolTest
     [InlineData("--slow", "soon", "--slow takes a number with ms, s, m, h, d or w, such as 90s, 5m, 1h30m or 2d, or off, not 'soon'")]
     [InlineData("--otlp", "collector", "--otlp takes a URL such as http://127.0.0.1:4318, not 'collector'")]
     [InlineData("--insecure", "perhaps", "--insecure takes on or off, not 'perhaps'")]
-    public void Setting_of_another_form_is_an_error_that_tells_the_form(string option, string text, string message)
+    public void Setting_of_another_form_is_an_error_that_names_the_form(string option, string text, string message)
     {
         ToolRun run = Run("serve", "--check", $"{option}={text}");
 
@@ -303,7 +303,7 @@ public sealed partial class ServeTests : ToolTest
     }
 
     [Fact]
-    public void Unix_socket_is_nobody_s_but_its_owner_s() =>
+    public void Unix_socket_is_accessible_for_its_owner_only() =>
         Assert.Equal(ExitCode.Done, Run("serve", "--check", "--memcached", "unix:/run/cairn.sock", "--resp", "off").Code);
 
     [Theory]
@@ -345,7 +345,7 @@ public sealed partial class ServeTests : ToolTest
     }
 
     [Fact]
-    public void Mistake_in_the_file_of_users_is_an_error_that_tells_the_line()
+    public void Mistake_in_the_file_of_users_is_an_error_that_names_the_line()
     {
         string file = PathOf("users");
         File.WriteAllText(file, "# Readers\nreader secret read-only\n");

@@ -11,7 +11,7 @@ internal static class LayoutCheck
     public const string Script =
         """
         async () => {
-          // Charts draw themselves anew when their size has changed, which they hear of in the next frame.
+          // Charts draw themselves again when their size has changed, which they notice in the next frame.
           await new Promise(requestAnimationFrame);
           await new Promise(requestAnimationFrame);
           const wrong = new Set();

@@ -32,7 +32,7 @@ public sealed class HybridSamples : SampleTest
     }
 
     [Fact]
-    public async Task What_users_of_HybridCache_ask_for()
+    public async Task Requests_of_users_of_HybridCache_are_met()
     {
         var database = new Shelf();
         await cache.SetAsync("book:42", new Book(42, "Dune", 9.5m));

@@ -224,7 +224,7 @@ public sealed class TroubleTests : IDisposable
     }
 
     [Fact]
-    public void Broken_edit_leaves_what_was_there_to_readers_and_is_overwritten_by_nobody_until_it_is_mended()
+    public void Broken_edit_leaves_readers_the_earlier_content_and_is_not_overwritten_until_it_is_corrected()
     {
         DistributedFileStoreCacheString cache = _file.Open();
         DistributedFileStoreCacheString other = _file.Open();
@@ -396,7 +396,7 @@ public sealed class TroubleTests : IDisposable
     }
 
     [Fact]
-    public void Lock_that_somebody_holds_for_too_long_is_an_error_that_names_it()
+    public void Lock_that_another_process_holds_for_too_long_is_an_error_that_names_the_process()
     {
         using var held = new HeldTurn(_file.SidePath);
         DistributedFileStoreCacheString cache = _file.Open(options => options.LockTimeout = TimeSpan.FromMilliseconds(30));

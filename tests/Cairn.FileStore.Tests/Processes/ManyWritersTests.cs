@@ -11,7 +11,7 @@ public class ManyWritersTests
     private const int Keys = 100;
 
     [Fact]
-    public void What_one_process_sets_the_next_read_of_another_sees()
+    public void Next_read_of_another_process_sees_a_value_that_was_set()
     {
         using var file = new CacheFile();
         DistributedFileStoreCacheString cache = file.Open();

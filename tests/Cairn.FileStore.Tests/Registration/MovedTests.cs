@@ -78,7 +78,7 @@ public class MovedTests
     }
 
     [Fact]
-    public void What_a_distributed_cache_cannot_do_says_so()
+    public void Operation_that_a_distributed_cache_cannot_do_is_a_clear_error()
     {
         using ServiceProvider provider = Build(FileStoreCacheVersions.String);
         var cache = provider.GetRequiredService<IDistributedFileStoreCacheString>();

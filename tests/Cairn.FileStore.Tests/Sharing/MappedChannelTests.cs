@@ -79,7 +79,7 @@ public sealed class MappedChannelTests : IDisposable
     }
 
     [Fact]
-    public async Task Process_that_is_killed_in_the_queue_holds_nobody_up()
+    public async Task Process_that_is_killed_in_the_queue_delays_no_other()
     {
         MappedChannel first = Open();
         MappedChannel last = Open();

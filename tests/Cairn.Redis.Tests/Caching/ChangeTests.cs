@@ -19,7 +19,7 @@ public sealed class ChangeTests
     [InlineData(ServerKind.Multiplexer)]
     [InlineData(ServerKind.Multiplexer2)]
     [InlineData(ServerKind.CairnMultiplexer)]
-    public async Task Changes_of_others_are_told_and_own_ones_are_not(ServerKind kind)
+    public async Task Changes_of_others_are_reported_and_own_ones_are_not(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
         await using var mine = new CairnRedisCache(server.Options());
@@ -52,7 +52,7 @@ public sealed class ChangeTests
     [InlineData(ServerKind.RedisPublishing)]
     [InlineData(ServerKind.Multiplexer)]
     [InlineData(ServerKind.Multiplexer2)]
-    public async Task After_a_cut_connection_what_was_missed_is_told_before_the_next_heartbeat(ServerKind kind)
+    public async Task Missed_changes_of_a_lost_connection_are_reported_before_the_next_heartbeat(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
         await using var mine = new CairnRedisCache(server.Options());
@@ -90,7 +90,7 @@ public sealed class ChangeTests
     }
 
     [RequiresToolFact("redis-server")]
-    public async Task Clearing_the_server_is_told_as_missed_changes()
+    public async Task Clearing_the_server_is_reported_as_missed_changes()
     {
         using var server = RedisServer.Start();
         await using var mine = new CairnRedisCache(new CairnRedisOptions { Configuration = server.Configuration });
@@ -107,7 +107,7 @@ public sealed class ChangeTests
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.Multiplexer)]
-    public async Task Channel_alone_tells_changes_with_their_sender(ServerKind kind)
+    public async Task Channel_alone_reports_changes_with_their_sender(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
         await using var mine = new RedisChangeChannel(server.Options());

@@ -103,7 +103,7 @@ public abstract class HybridOverRedisTests(ServerKind client)
     [RequiresToolTheory("redis-server")]
     [InlineData(false)]
     [InlineData(true)]
-    public async Task Second_caller_shares_the_factory_of_a_first_who_cancels_while_the_connection_is_set_up(bool isHeardInBetween)
+    public async Task Second_caller_shares_the_factory_of_a_first_one_that_cancels_while_the_connection_is_set_up(bool isHeardInBetween)
     {
         await using SharedServer server = await SharedServer.StartAsync(client);
         await using var redis = new CairnRedisCache(server.Options(instanceName: ""));
@@ -197,7 +197,7 @@ public abstract class HybridOverRedisTests(ServerKind client)
     }
 
     [RequiresToolFact("redis-server")]
-    public async Task Removal_that_a_server_without_memory_cannot_tell_others_is_told_when_it_can()
+    public async Task Removal_that_a_server_without_memory_cannot_send_to_others_is_sent_when_it_can()
     {
         await using SharedServer server = await SharedServer.StartAsync(client);
         await using var redis = new CairnRedisCache(server.Options(instanceName: ""));

@@ -134,7 +134,7 @@ public sealed class LeaseTests
     [RequiresToolTheory("redis-server")]
     [InlineData(ServerKind.Redis)]
     [InlineData(ServerKind.Multiplexer)]
-    public async Task Who_waits_for_a_lease_is_woken_by_the_value(ServerKind kind)
+    public async Task Caller_that_waits_for_a_lease_is_woken_by_the_value(ServerKind kind)
     {
         await using SharedServer server = await SharedServer.StartAsync(kind);
         await using var mine = new CairnRedisCache(server.Options(instanceName: ""));

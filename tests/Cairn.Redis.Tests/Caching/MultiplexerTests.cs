@@ -78,7 +78,7 @@ public sealed class MultiplexerTests
     [InlineData("")]
     [InlineData(",protocol=resp2")]
     [InlineData(",channelPrefix=tenant:")]
-    public async Task Two_caches_over_one_multiplexer_tell_each_other_and_the_hybrid_caches_agree(string settings)
+    public async Task Two_caches_over_one_multiplexer_notify_each_other_and_the_hybrid_caches_agree(string settings)
     {
         using var server = RedisServer.Start();
         await using ConnectionMultiplexer multiplexer = await ConnectAsync(server, settings);
@@ -105,7 +105,7 @@ public sealed class MultiplexerTests
     }
 
     [RequiresToolFact("redis-server")]
-    public async Task Subscription_that_the_application_ends_is_made_again_and_told_as_missed_changes()
+    public async Task Subscription_that_the_application_ends_is_made_again_and_reported_as_missed_changes()
     {
         using var server = RedisServer.Start();
         await using ConnectionMultiplexer multiplexer = await ConnectAsync(server);
@@ -195,7 +195,7 @@ public sealed class MultiplexerTests
     }
 
     [RequiresToolFact("redis-server", "redis-cli")]
-    public async Task Change_on_any_master_of_a_cluster_is_heard_and_a_failover_is_told_as_missed_changes()
+    public async Task Change_on_any_master_of_a_cluster_is_received_and_a_failover_is_reported_as_missed_changes()
     {
         using RedisCluster cluster = await RedisCluster.StartAsync();
         await using ConnectionMultiplexer multiplexer = await TestMultiplexer.ConnectAsync(cluster.Addresses);

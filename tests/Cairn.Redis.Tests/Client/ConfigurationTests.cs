@@ -51,7 +51,7 @@ public sealed class ConfigurationTests
     [InlineData("host,asyncTimeout=1", "OperationTimeout")]
     [InlineData("host,user=me", "without a password")]
     [InlineData("host,name=a b", "name 'a b'")]
-    public void What_cannot_be_read_is_told_without_secrets(string text, string expected)
+    public void Unreadable_settings_are_reported_without_secrets(string text, string expected)
     {
         var error = Assert.Throws<FormatException>(() => RedisClientOptions.Parse(text));
 

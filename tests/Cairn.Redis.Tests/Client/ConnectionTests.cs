@@ -17,7 +17,7 @@ public sealed class ConnectionTests
     [RequiresToolTheory("redis-server")]
     [InlineData("resp3")]
     [InlineData("resp2")]
-    public async Task Password_and_user_let_in_and_wrong_ones_are_told(string protocol)
+    public async Task Right_password_and_user_have_access_and_wrong_ones_are_reported(string protocol)
     {
         using var server = RedisServer.Start("--requirepass", "secret", "--user", "reader", "on", ">word", "~*", "&*", "+@all");
         await using var client = RedisClient.Create($"{server.Configuration},password=secret,protocol={protocol}");
@@ -60,7 +60,7 @@ public sealed class ConnectionTests
     }
 
     [RequiresToolFact("redis-server")]
-    public async Task Frozen_server_costs_a_call_no_more_than_its_time_out_and_its_late_replies_reach_nobody()
+    public async Task Frozen_server_costs_a_call_no_more_than_its_time_out_and_its_late_replies_are_dropped()
     {
         using var server = RedisServer.Start();
         await using var client = RedisClient.Create(

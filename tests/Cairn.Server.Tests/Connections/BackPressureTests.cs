@@ -186,7 +186,7 @@ public class BackPressureTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Those_who_have_sent_half_a_request_cost_the_others_nothing(LoopUnderTest loop)
+    public async Task Clients_that_have_sent_half_a_request_cost_the_others_nothing(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop, options => options with { Workers = 1 });
         using RawClients others = RawClients.Connect(server.EndPoint, 1000);

@@ -130,7 +130,7 @@ public class CloseTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Client_that_is_one_too_many_is_told_so_though_it_has_sent_a_request(LoopUnderTest loop)
+    public async Task Client_that_is_one_too_many_gets_an_error_although_it_has_sent_a_request(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop, options => options with { Limits = new ConnectionLimits { MaxConnections = 1 } });
         using var first = server.Connect();

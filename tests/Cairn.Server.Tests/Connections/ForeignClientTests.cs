@@ -30,7 +30,7 @@ public sealed class ForeignClientTests : IDisposable
     [InlineData(WireProtocol.Resp, "\u0080\u0000\u0000\u0003\u0000\u0000", "speaks memcached's binary protocol", "\"\\x80\\x00\\x00\\x03\\x00\"...", "--memcached")]
     [InlineData(WireProtocol.Memcached, "\u0080\u0050\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000", "sent a request that memcached's binary protocol does not have", "\"\\x80P\\x00\\x00\\x00\"...", "Find out which program")]
     [InlineData(WireProtocol.Resp, "*1\r\n+PING\r\n", "broke the protocol", "\"*1\\r\\n+PING\\r\\n\"", "Find out which program")]
-    public async Task Foreign_protocol_is_told_with_what_came_and_what_to_do(WireProtocol protocol, string sent, string what, string quoted, string advice)
+    public async Task Foreign_protocol_is_logged_with_its_first_bytes_and_the_remedy(WireProtocol protocol, string sent, string what, string quoted, string advice)
     {
         await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log, Clock = _clock });
         using TestClient client = server.Connect(protocol);
@@ -47,7 +47,7 @@ public sealed class ForeignClientTests : IDisposable
     [Theory]
     [InlineData(WireProtocol.Memcached, "get key\r\n")]
     [InlineData(WireProtocol.Resp, "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n")]
-    public async Task Plain_bytes_on_a_port_with_tls_are_told_once_and_as_such(WireProtocol protocol, string sent)
+    public async Task Plain_bytes_on_a_port_with_tls_are_logged_once_and_as_such(WireProtocol protocol, string sent)
     {
         var certificates = new TestCertificates(_directory.Path);
         var tls = new TlsOptions { CertificatePath = certificates.ServerPath, KeyPath = certificates.ServerKeyPath };
@@ -77,7 +77,7 @@ public sealed class ForeignClientTests : IDisposable
     [InlineData(WireProtocol.Resp, "*1\r\n$4\r\nPING\r\n")]
     [InlineData(WireProtocol.Resp, "get key\r\n")]
     [InlineData(WireProtocol.Resp, "set key value\r\n")]
-    public async Task Client_that_speaks_what_its_port_does_is_not_told(WireProtocol protocol, string sent)
+    public async Task Client_with_the_protocol_of_its_port_is_not_logged(WireProtocol protocol, string sent)
     {
         await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log });
         using TestClient client = server.Connect(protocol);
@@ -91,7 +91,7 @@ public sealed class ForeignClientTests : IDisposable
     }
 
     [Fact]
-    public async Task Address_is_told_once_in_a_minute()
+    public async Task Address_is_logged_once_in_a_minute()
     {
         await using StoreServer server = await StoreServer.StartAsync(configure: options => options with { Log = _log, Clock = _clock });
 
@@ -107,7 +107,7 @@ public sealed class ForeignClientTests : IDisposable
     }
 
     [Fact]
-    public void Addresses_beyond_those_that_are_remembered_are_counted_and_told_when_there_is_room()
+    public void Addresses_beyond_those_that_are_remembered_are_counted_and_logged_when_there_is_room()
     {
         var limiter = new AddressLimiter(_clock);
 
@@ -137,7 +137,7 @@ public sealed class ForeignClientTests : IDisposable
     [InlineData(WireProtocol.Resp, "HELLO 3 AUTH default secret\r\n", "-WRONGPASS")]
     [InlineData(WireProtocol.Memcached, "set x 0 0 15\r\nstranger secret\r\n", "CLIENT_ERROR")]
     [InlineData(WireProtocol.Memcached, "\u0080\u0021\u0000\u0005\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0014\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000PLAIN\u0000stranger\u0000secret", "\u0081")]
-    public async Task Wrong_password_is_told_once_a_minute_and_without_it(WireProtocol protocol, string sent, string reply)
+    public async Task Wrong_password_is_logged_once_a_minute_and_without_it(WireProtocol protocol, string sent, string reply)
     {
         await using StoreServer server = await StoreServer.StartAsync(
             configure: options => options with { Log = _log, Clock = _clock },

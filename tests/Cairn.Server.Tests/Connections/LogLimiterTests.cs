@@ -5,7 +5,7 @@ namespace Cairn.Server.Tests.Connections;
 public sealed class LogLimiterTests
 {
     [Fact]
-    public void First_of_a_kind_is_told_and_then_one_in_ten_seconds_with_the_number_of_the_others()
+    public void First_of_a_kind_is_logged_and_then_one_in_ten_seconds_with_the_number_of_the_others()
     {
         var clock = new ManualClock(hasTimers: true);
         var limiter = new LogLimiter(clock);

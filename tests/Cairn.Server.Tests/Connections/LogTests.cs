@@ -10,7 +10,7 @@ namespace Cairn.Server.Tests.Connections;
 public sealed class LogTests
 {
     [Fact]
-    public async Task Client_that_is_disconnected_for_what_it_did_is_told_of_and_so_is_what_it_did()
+    public async Task Disconnection_of_a_client_is_logged_with_its_cause()
     {
         await using var server = await TestServer.StartAsync(
             LoopUnderTest.Sockets, options => options with { Limits = new ConnectionLimits { MaxInputBytesPerConnection = 100_000 } });
@@ -27,7 +27,7 @@ public sealed class LogTests
     }
 
     [Fact]
-    public async Task Client_that_leaves_is_nothing_to_tell_of()
+    public async Task Client_that_leaves_is_not_logged()
     {
         await using var server = await TestServer.StartAsync(LoopUnderTest.Sockets);
         TestClient client = server.Connect();
@@ -45,7 +45,7 @@ public sealed class LogTests
     [InlineData("memcached", "get some-key another\r\n", "get some-key")]
     [InlineData("resp", "SET some-key secret\r\n", "SET some-key")]
     [InlineData("resp", "GET \"some\\r\\nkey\"\r\n", "GET some??key")]
-    public async Task Slow_request_is_told_of_by_its_command_and_key(string protocol, string request, string told)
+    public async Task Slow_request_is_logged_with_its_command_and_key(string protocol, string request, string told)
     {
         var log = new TestLog();
         await using ServedMetrics server = await ServedMetrics.StartAsync(

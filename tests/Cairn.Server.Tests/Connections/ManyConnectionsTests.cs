@@ -69,7 +69,7 @@ public class ManyConnectionsTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Storm_of_clients_that_come_and_go_disturbs_nobody_and_leaves_nothing_behind(LoopUnderTest loop)
+    public async Task Storm_of_clients_that_come_and_go_disturbs_no_other_client_and_leaves_nothing_behind(LoopUnderTest loop)
     {
         const int Threads = 4;
         const int Rounds = 300;

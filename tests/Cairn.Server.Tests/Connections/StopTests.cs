@@ -70,7 +70,7 @@ public class StopTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Stopped_server_accepts_nobody(LoopUnderTest loop)
+    public async Task Stopped_server_accepts_no_client(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop);
         System.Net.IPEndPoint endPoint = server.EndPoint;

@@ -11,7 +11,7 @@ namespace Cairn.Server.Tests.Io;
 public class LoopChoiceTests
 {
     [Fact]
-    public async Task What_is_used_is_said_in_the_log()
+    public async Task Log_says_which_kernel_interface_is_used()
     {
         await using var server = await TestServer.StartAsync(LoopUnderTest.Epoll);
 

@@ -12,7 +12,7 @@ public class LimitTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task One_connection_too_many_is_told_so_and_closed(LoopUnderTest loop)
+    public async Task One_connection_too_many_gets_an_error_and_is_closed(LoopUnderTest loop)
     {
         await using var server = await Start(loop, new ConnectionLimits { MaxConnections = 2 });
         using var first = server.Connect();
@@ -81,7 +81,7 @@ public class LimitTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task When_memory_is_used_up_those_who_ask_for_more_are_closed_and_small_requests_go_on(LoopUnderTest loop)
+    public async Task Clients_that_need_more_memory_than_there_is_are_closed_and_small_requests_continue(LoopUnderTest loop)
     {
         await using var server = await Start(loop, new ConnectionLimits { MaxBufferBytes = 6 << 20 }, workers: 1);
         using var modest = server.Connect();
@@ -116,7 +116,7 @@ public class LimitTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Nobody_is_idle_too_long_by_default(LoopUnderTest loop)
+    public async Task No_client_is_idle_for_too_long_by_default(LoopUnderTest loop)
     {
         var clock = new ManualClock(hasTimers: true);
         await using var server = await Start(loop, new ConnectionLimits(), clock);

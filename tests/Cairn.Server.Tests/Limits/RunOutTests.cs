@@ -179,7 +179,7 @@ public class RunOutTests
     [Theory]
     [InlineData("WATCH")]
     [InlineData("SUBSCRIBE")]
-    public async Task What_sessions_keep_costs_at_most_the_memory_of_all_connections(string command)
+    public async Task State_of_sessions_takes_at_most_the_memory_of_all_connections(string command)
     {
         const int Limit = 8 << 20;
         await using RunOut runOut = await RunOut.StartAsync(new ConnectionLimits { MaxBufferBytes = Limit });

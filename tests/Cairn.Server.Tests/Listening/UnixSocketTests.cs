@@ -79,7 +79,7 @@ public sealed class UnixSocketTests : IDisposable
     }
 
     [Fact]
-    public async Task File_that_somebody_else_put_there_meanwhile_is_left()
+    public async Task File_that_another_program_created_meanwhile_stays()
     {
         await using (await StartAsync(LoopUnderTest.Epoll))
         {

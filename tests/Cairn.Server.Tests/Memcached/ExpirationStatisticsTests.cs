@@ -10,7 +10,7 @@ public sealed class ExpirationStatisticsTests
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [RequiresToolFact("memcached")]
-    public async Task Expired_items_are_gone_and_counted_as_by_memcached_although_nobody_asks_for_them()
+    public async Task Expired_items_are_removed_without_a_read_and_counted_as_by_memcached()
     {
         using var memcached = StockMemcached.Start();
         await using StoreServer cairn = await StoreServer.StartAsync();
@@ -72,7 +72,7 @@ public sealed class ExpirationStatisticsTests
     }
 
     [Fact]
-    public void Evicted_items_that_nobody_has_read_are_counted_apart_from_those_that_were()
+    public void Evicted_items_that_were_never_read_are_counted_separately()
     {
         using var session = new SessionUnderTest(capacityBytes: 1 << 20);
         for (int i = 0; i < 3_000; i++)

@@ -62,7 +62,7 @@ public partial class MetaTests
     }
 
     [Fact]
-    public void Version_that_is_told_is_the_one_that_is_compared()
+    public void Version_that_is_returned_is_the_one_that_is_compared()
     {
         using var session = new SessionUnderTest();
 
@@ -154,7 +154,7 @@ public partial class MetaTests
     }
 
     [Fact]
-    public void Versions_that_are_not_told_are_not_compared()
+    public void Versions_that_are_not_sent_are_not_compared()
     {
         using var session = new SessionUnderTest(options => options with { TellsVersions = false });
 

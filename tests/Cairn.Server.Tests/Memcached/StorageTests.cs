@@ -87,7 +87,7 @@ public class StorageTests
     }
 
     [Fact]
-    public void Version_that_gets_tells_is_the_one_that_cas_wants()
+    public void Version_that_gets_returns_is_the_one_that_cas_requires()
     {
         using var session = new SessionUnderTest();
         session.Send("set a 0 0 1\r\n1\r\n");

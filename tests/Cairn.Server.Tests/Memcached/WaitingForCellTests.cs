@@ -259,7 +259,7 @@ public class WaitingForCellTests
     }
 
     [Fact]
-    public async Task Copies_take_at_most_half_of_the_memory_of_buffers_and_nobody_is_disconnected_for_them()
+    public async Task Copies_take_at_most_half_of_the_memory_of_buffers_and_disconnect_no_client()
     {
         const int Clients = 12;
         await using StoreServer server = await StartAsync(new ConnectionLimits { MaxBufferBytes = 32 << 20 });

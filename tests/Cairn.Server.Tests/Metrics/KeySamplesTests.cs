@@ -13,7 +13,7 @@ public sealed class KeySamplesTests
     public KeySamplesTests() => _samples = new KeySamples(_clock, new EveryEighth());
 
     [Fact]
-    public void Nothing_is_counted_before_somebody_looks()
+    public void Nothing_is_counted_before_a_visitor_looks()
     {
         Add("a", 80);
 
@@ -152,7 +152,7 @@ public sealed class KeySamplesTests
     }
 
     [Fact]
-    public void Counts_are_kept_as_long_as_somebody_looks_and_forgotten_after()
+    public void Counts_are_kept_while_a_visitor_looks_and_forgotten_afterwards()
     {
         _samples.Watch(0);
         Add("a", 80);

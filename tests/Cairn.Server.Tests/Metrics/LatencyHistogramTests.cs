@@ -50,7 +50,7 @@ public sealed class LatencyHistogramTests
     }
 
     [Fact]
-    public void What_is_longer_than_the_longest_counts_as_that_and_is_still_the_maximum()
+    public void Time_beyond_the_longest_bin_counts_there_and_is_still_the_maximum()
     {
         var histogram = new LatencyHistogram();
 

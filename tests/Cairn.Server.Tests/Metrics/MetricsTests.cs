@@ -127,7 +127,7 @@ public sealed class MetricsTests
     }
 
     [Fact]
-    public async Task Meter_tells_the_same_as_the_text()
+    public async Task Meter_has_the_same_figures_as_the_text()
     {
         await using ServedMetrics server = await ServedMetrics.StartAsync();
         using TestClient client = server.Connect("memcached");
@@ -161,7 +161,7 @@ public sealed class MetricsTests
     }
 
     [Fact]
-    public void Document_tells_of_every_figure_what_the_server_tells()
+    public void Document_has_the_same_description_of_every_figure_as_the_server()
     {
         string document = File.ReadAllText(FindDocument());
 

@@ -65,7 +65,7 @@ public sealed partial class MonitoringTests
             File.WriteAllText(path, generated);
         }
 
-        Assert.True(File.ReadAllText(path) == generated, "The dashboard changed. CAIRN_GRAFANA=write with this test writes it anew.");
+        Assert.True(File.ReadAllText(path) == generated, "The dashboard changed. CAIRN_GRAFANA=write with this test writes it again.");
     }
 
     [Fact]

@@ -31,7 +31,7 @@ public sealed class RequestRecorderTests
     }
 
     [Fact]
-    public void Slow_batch_that_nobody_explained_makes_every_request_watched_for_a_while()
+    public void Slow_batch_without_a_known_cause_makes_every_request_watched_for_a_while()
     {
         RequestRecorder recorder = New();
         recorder.Count(Get);

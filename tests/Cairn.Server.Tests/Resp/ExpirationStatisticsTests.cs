@@ -13,7 +13,7 @@ public sealed class ExpirationStatisticsTests
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
 
     [RequiresToolFact("redis-server")]
-    public async Task Expired_keys_are_gone_and_counted_as_by_redis_although_nobody_asks_for_them()
+    public async Task Expired_keys_are_removed_without_a_read_and_counted_as_by_redis()
     {
         using var redis = RedisProcess.Start();
         await using StoreServer cairn = await StoreServer.StartAsync();

@@ -199,7 +199,7 @@ public partial class KeyspaceEventTests
     }
 
     [Fact]
-    public void Departures_that_nobody_can_receive_in_time_are_dropped_and_counted()
+    public void Departures_that_no_client_receives_in_time_are_dropped_and_counted()
     {
         using var host = new RespHost();
         using var channel = new GatedChannel();

@@ -264,7 +264,7 @@ public sealed class PiecesTests : IDisposable
     [InlineData("COMMAND", 2000)]
     [InlineData("INCRBYFLOAT huge 1e4900", 2000)]
     [InlineData("SET own value", 2000)]
-    public void Transaction_that_takes_too_long_although_nothing_told_so_before_ends_its_connection(string command, int times)
+    public void Transaction_that_takes_too_long_without_being_known_before_ends_its_connection(string command, int times)
     {
         RespClient client = _host.Connect(fullAt: int.MaxValue);
         Fill(client);
@@ -400,7 +400,7 @@ public sealed class PiecesTests : IDisposable
     }
 
     [Fact]
-    public void Reply_that_nobody_wants_lets_others_be_served_in_between()
+    public void Reply_that_its_client_has_turned_off_lets_others_be_served_in_between()
     {
         RespClient client = _host.Connect();
         client.Run($"SET long {new string('v', 10_000)}", "CLIENT REPLY OFF");

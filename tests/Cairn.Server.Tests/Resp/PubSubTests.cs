@@ -4,7 +4,7 @@ namespace Cairn.Server.Tests.Resp;
 public class PubSubTests
 {
     [Fact]
-    public void Message_reaches_those_who_subscribed_to_its_channel_or_to_a_pattern()
+    public void Message_reaches_subscribers_of_its_channel_and_of_a_matching_pattern()
     {
         using var host = new RespHost();
         RespClient byName = host.Connect();

@@ -98,7 +98,7 @@ public class RespSessionTests
     }
 
     [Fact]
-    public void Broken_request_is_told_and_ends_the_connection()
+    public void Broken_request_gets_an_error_and_ends_the_connection()
     {
         using var host = new RespHost();
         RespClient client = host.Connect();

@@ -54,7 +54,7 @@ public class SecurityTests
     [Theory]
     [InlineData(5)]
     [InlineData(3_000)] // More than one turn counts.
-    public void User_with_a_prefix_is_told_the_number_of_its_own_keys_only(int count)
+    public void User_with_a_prefix_gets_the_number_of_its_own_keys_only(int count)
     {
         using var host = new RespHost();
         RespClient all = host.Connect();
@@ -73,7 +73,7 @@ public class SecurityTests
     }
 
     [Fact]
-    public void Default_user_without_password_is_who_clients_are_at_first()
+    public void Client_is_the_default_user_at_first_if_that_user_has_no_password()
     {
         using var host = new RespHost();
         host.Server.Users = RespUsers.Parse($"default nopass read-only\nwriter {Hash("sha256", "secret")} read-write", "users");

@@ -77,7 +77,7 @@ public class ServerCommandTests
     }
 
     [Fact]
-    public void Info_tells_the_sections_that_are_asked_for()
+    public void Info_returns_the_requested_sections()
     {
         using var host = new RespHost();
         RespClient client = host.Connect();

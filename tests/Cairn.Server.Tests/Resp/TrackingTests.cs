@@ -12,7 +12,7 @@ public class TrackingTests
     private const string InvalidateAll = ">2\r\n$10\r\ninvalidate\r\n_\r\n";
 
     [Fact]
-    public void Change_by_another_process_is_told()
+    public void Change_by_another_process_is_reported()
     {
         using var host = new RespHost();
         RespClient client = Follow(host, "CLIENT TRACKING ON");
@@ -26,7 +26,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void Change_through_memcached_is_told()
+    public void Change_through_memcached_is_reported()
     {
         using var host = new RespHost();
         RespClient reader = Follow(host, "CLIENT TRACKING ON");
@@ -43,7 +43,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void Removal_by_another_process_makes_who_is_told_of_all_changes_drop_everything()
+    public void Removal_by_another_process_makes_clients_that_track_all_changes_drop_everything()
     {
         using var host = new RespHost();
         RespClient listener = Follow(host, "CLIENT TRACKING ON BCAST PREFIX b");
@@ -59,7 +59,7 @@ public class TrackingTests
     [InlineData("MULTI", "SET a 1", "DEL a", "EXEC")]
     [InlineData("MULTI", "SET a 1", "SET b 1", "DEL b", "DEL a", "EXEC")]
     [InlineData("MULTI", "SET a 1", "DEL a", "DEL a", "SET a 2", "EXEC")]
-    public void Key_that_a_transaction_changes_several_times_is_told_once(params string[] transaction)
+    public void Key_that_a_transaction_changes_several_times_is_reported_once(params string[] transaction)
     {
         using var host = new RespHost();
         RespClient listener = Follow(host, "CLIENT TRACKING ON BCAST PREFIX a");
@@ -73,7 +73,7 @@ public class TrackingTests
     [Theory]
     [InlineData("CLIENT TRACKING ON")]
     [InlineData("CLIENT TRACKING ON BCAST")]
-    public void Key_that_expired_is_told_to_who_has_read_it(string tracking)
+    public void Key_that_expired_is_reported_to_clients_that_have_read_it(string tracking)
     {
         var clock = new ManualClock();
         using var host = new RespHost(clock);
@@ -91,7 +91,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void Key_that_was_evicted_is_told_to_who_has_read_it()
+    public void Key_that_was_evicted_is_reported_to_clients_that_have_read_it()
     {
         using var host = new RespHost();
         host.Connect().Run("SET a 1");
@@ -110,7 +110,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void Key_that_was_read_first_is_told_when_there_is_no_room_for_another()
+    public void Key_that_was_read_first_is_reported_as_changed_when_there_is_no_room_for_another()
     {
         using var host = new RespHost();
         using var hub = new TrackingHub(host.Store, host.Server.Clock, id => host.Server.TryFind(id, out RespSession? session) ? session : null, host.Server.Pinned, mostKeys: 3);
@@ -128,7 +128,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void Overrun_ring_tells_every_key_of_its_partition()
+    public void Overrun_ring_reports_every_key_of_its_partition()
     {
         using var host = new RespHost();
         RespClient client = Follow(host, "CLIENT TRACKING ON");
@@ -181,7 +181,7 @@ public class TrackingTests
     }
 
     [Fact]
-    public void User_is_told_of_changes_of_its_own_keys_only()
+    public void User_is_notified_of_changes_of_its_own_keys_only()
     {
         using var host = new RespHost();
         host.Server.Users = Cairn.Server.Resp.Security.RespUsers.Parse(

@@ -50,7 +50,7 @@ public class TransactionTests
     }
 
     [Fact]
-    public void Transaction_whose_replies_become_longer_than_16_MiB_although_nothing_told_so_before_ends_its_connection()
+    public void Transaction_whose_replies_become_longer_than_16_MiB_without_being_known_before_ends_its_connection()
     {
         using var host = new RespHost();
         RespClient client = host.Connect();

@@ -37,7 +37,7 @@ internal sealed class SourceChange(int key, long version, ChangeWay way, Machine
     /// <summary>Gets or sets whether the server had it, and lost it in a failover.</summary>
     public bool IsLost { get; set; }
 
-    // A machine is not told of its own changes, so one that removed the key knows no more by that.
+    // A machine is not notified of its own changes, so a machine that removed the key learns nothing from that.
     private Place? _visibleBy;
     private long _visibleToAllAt = long.MaxValue;
 

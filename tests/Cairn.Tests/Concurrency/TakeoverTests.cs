@@ -27,7 +27,7 @@ public sealed unsafe class TakeoverTests : StoreTest
     }
 
     [Fact]
-    public void Newcomer_leaves_the_slot_of_an_owner_who_died_with_a_lock_to_whoever_steals_the_lock()
+    public void New_opening_leaves_the_slot_of_an_owner_that_died_with_a_lock_to_the_process_that_takes_over_the_lock()
     {
         const int SecondSlot = 2;
         Assert.Equal(1, Store.Engine.Owners.Slot);

@@ -41,7 +41,7 @@ public sealed class EncryptedOpeningTests : StoreTest
     }
 
     [Fact]
-    public void Who_is_refused_has_changed_nothing()
+    public void Refused_opening_has_changed_nothing()
     {
         Fill(Options with { Encryption = ByKey(1) });
         byte[] before = File.ReadAllBytes(FilePath);
@@ -53,7 +53,7 @@ public sealed class EncryptedOpeningTests : StoreTest
     }
 
     [Fact]
-    public void After_a_restart_of_the_machine_a_store_is_emptied_by_who_has_its_key_only()
+    public void After_a_restart_of_the_machine_only_an_opener_with_the_key_empties_the_store()
     {
         Fill(Options with { Encryption = ByKey(1) });
         using (var surgeon = new StoreSurgeon(FilePath))
@@ -108,7 +108,7 @@ public sealed class EncryptedOpeningTests : StoreTest
     }
 
     [Fact]
-    public void Rekeying_changes_who_can_open_a_store_and_nothing_else()
+    public void Rekeying_changes_only_the_key_that_opens_a_store()
     {
         Fill(Options with { Encryption = ByKey(1) });
         (StoreEncryption From, StoreEncryption To)[] changes =

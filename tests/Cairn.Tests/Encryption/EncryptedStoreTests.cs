@@ -136,7 +136,7 @@ public sealed class EncryptedStoreTests : StoreTest
     }
 
     [Fact]
-    public void What_expires_and_what_slides_does_as_without_encryption()
+    public void Expiration_and_sliding_expiration_work_as_without_encryption()
     {
         CairnStore store = Open(Encrypted);
         CairnCollection cache = store.DefaultCollection;
@@ -179,7 +179,7 @@ public sealed class EncryptedStoreTests : StoreTest
     }
 
     [Fact]
-    public void Changes_are_told_by_the_hash_of_their_key()
+    public void Changes_are_reported_by_the_hash_of_their_key()
     {
         CairnStore store = Open(Encrypted);
         CairnCollection films = store.Collection("films");

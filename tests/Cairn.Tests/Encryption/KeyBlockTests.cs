@@ -73,7 +73,7 @@ public sealed class KeyBlockTests
     }
 
     [Fact]
-    public void What_is_printed_of_options_says_nothing_of_the_key()
+    public void Printed_options_do_not_contain_the_key()
     {
         var options = new StoreOptions { Path = "store.cairn", Encryption = ByPassword("the password") };
 

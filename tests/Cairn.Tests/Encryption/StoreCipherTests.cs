@@ -29,7 +29,7 @@ public sealed class StoreCipherTests : StoreTest
     }
 
     [Fact]
-    public void What_is_sealed_is_AES_256_GCM_as_the_format_has_it()
+    public void Sealed_bytes_are_AES_256_GCM_as_in_the_format()
     {
         using var cipher = new StoreCipher([.. StoreKey]);
         KeyTag tag = cipher.TagOf("book:42"u8, Collection);

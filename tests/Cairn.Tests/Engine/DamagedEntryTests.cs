@@ -106,7 +106,7 @@ public sealed unsafe class DamagedEntryTests : StoreTest
     [InlineData(500)]
     [InlineData(100)]
     [InlineData(-1)]
-    public void Collections_that_nobody_has_named_take_nobodys_place(int count)
+    public void Collections_that_were_never_named_take_no_place(int count)
     {
         CairnStore first = Open(Options);
         first.Collection("books").Set("42", "Dune"u8);

@@ -105,7 +105,7 @@ public sealed class HoldTests : IDisposable
     }
 
     [Fact]
-    public void Hold_of_nothing_keeps_nobody_out()
+    public void Hold_of_nothing_keeps_no_other_process_out()
     {
         var hold = new PartitionHold(_store.PartitionCount);
         Assert.True(_store.Engine.TryHold(hold));

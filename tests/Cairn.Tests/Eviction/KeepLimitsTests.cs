@@ -203,7 +203,7 @@ public sealed class KeepLimitsTests : StoreTest
     }
 
     [Fact]
-    public void What_may_be_evicted_never_displaces_what_is_kept()
+    public void Entry_that_may_be_evicted_never_displaces_a_kept_one()
     {
         CairnStore store = Open(Options with { AverageEntryBytes = 4096 });
         CairnCollection accounts = store.Collection("accounts", Kept);

@@ -90,7 +90,7 @@ public sealed class KeepTests : StoreTest
     }
 
     [Fact]
-    public void Overwriting_the_same_entries_for_ever_evicts_no_more_than_their_room()
+    public void Overwriting_the_same_entries_again_and_again_evicts_no_more_than_their_room()
     {
         CairnCollection accounts = Store.Collection("accounts", Kept);
         for (int i = 0; i < 200_000; i++)

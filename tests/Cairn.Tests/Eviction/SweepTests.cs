@@ -13,7 +13,7 @@ public sealed class SweepTests : StoreTest
     private static readonly CollectionOptions Kept = new() { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash };
 
     [Fact]
-    public void Expired_entries_leave_the_statistics_although_nobody_asks_for_them()
+    public void Expired_entries_leave_the_statistics_without_a_read()
     {
         for (int i = 0; i < 200; i++)
         {
@@ -283,7 +283,7 @@ public sealed class SweepTests : StoreTest
     }
 
     [Fact]
-    public void Marker_of_a_lease_that_nobody_gave_back_is_swept_and_is_no_expired_entry()
+    public void Marker_of_a_lease_that_was_not_released_is_swept_and_is_no_expired_entry()
     {
         Assert.Equal(LeaseStatus.Acquired, Cache.AcquireLease("key", TimeSpan.Zero, out _));
         Assert.Equal(1, Store.GetStatistics().Totals.Entries);
@@ -395,7 +395,7 @@ public sealed class SweepTests : StoreTest
     }
 
     [Fact]
-    public void Partition_that_somebody_holds_is_left_to_the_next_turn()
+    public void Partition_that_another_process_holds_is_left_to_the_next_turn()
     {
         Cache.Set("key", "value"u8, Minute);
         Clock.Advance(Minute);
@@ -409,7 +409,7 @@ public sealed class SweepTests : StoreTest
     }
 
     [Fact]
-    public void Store_sweeps_by_itself_unless_told_not_to()
+    public void Store_sweeps_by_itself_unless_the_option_is_off()
     {
         CairnStore store = Open(Options with { Path = PathOf("by itself.cairn"), TimeProvider = TimeProvider.System, RemovesExpired = true });
         store.DefaultCollection.Set("key", "value"u8, TimeSpan.FromMilliseconds(1));

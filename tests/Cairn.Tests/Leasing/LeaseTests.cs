@@ -68,7 +68,7 @@ public sealed class LeaseTests : StoreTest
 
     [Theory]
     [MemberData(nameof(Cancellations))]
-    public void Whoever_writes_removes_or_clears_cancels_the_lease(string cancellation)
+    public void Write_removal_or_clearing_ends_the_lease(string cancellation)
     {
         Cache.AcquireLease("key", TimeSpan.Zero, out StoreLease? lease);
         CairnStore other = OpenAgain();

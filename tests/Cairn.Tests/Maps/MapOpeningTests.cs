@@ -47,7 +47,7 @@ public sealed class MapOpeningTests : StoreTest
     }
 
     [Fact]
-    public void Expiration_that_another_opening_gave_to_a_map_counts_for_who_had_it_open_before()
+    public void Expiration_that_another_opening_gave_to_a_map_applies_to_earlier_openings()
     {
         PersistentMap<int, int> map = Store.Map("numbers", PersistentMapTests.Kept<int, int>());
         map[1] = 1;

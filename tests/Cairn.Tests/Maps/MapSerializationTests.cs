@@ -184,7 +184,7 @@ public sealed partial class MapSerializationTests : StoreTest
     }
 
     [Fact]
-    public void Entry_that_the_map_did_not_write_is_told()
+    public void Entry_that_the_map_did_not_write_is_reported()
     {
         PersistentMap<int, int> map = Store.Map("numbers", PersistentMapTests.Kept<int, int>());
         Store.Collection("numbers").Set(BitConverter.GetBytes(1), "twelve"u8);

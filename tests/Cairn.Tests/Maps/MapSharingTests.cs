@@ -42,7 +42,7 @@ public sealed class MapSharingTests : StoreTest
     }
 
     [Fact]
-    public void What_a_killed_process_put_is_there()
+    public void Entries_of_a_killed_process_are_there()
     {
         using PersistentMap<string, int> map = PersistentMap.Open(Options, PersistentMapTests.Kept<string, int>());
         using ChildProcess other = Start();

@@ -51,7 +51,7 @@ public class PersistentMapTests : StoreTest
     }
 
     [Fact]
-    public void Invalidated_key_has_no_value_and_tells_whether_it_had_one()
+    public void Invalidating_a_key_removes_its_value_and_reports_whether_there_was_one()
     {
         PersistentMap<string, int> map = Map;
         map["Dune"] = 1;

@@ -101,7 +101,7 @@ public sealed class CompactTests : StoreTest
     }
 
     [Fact]
-    public void What_does_not_fit_a_smaller_store_is_evicted_and_counted()
+    public void Entries_that_do_not_fit_a_smaller_store_are_evicted_and_counted()
     {
         for (int i = 0; i < 4_000; i++)
         {
@@ -274,7 +274,7 @@ public sealed class CompactTests : StoreTest
     }
 
     [Fact]
-    public async Task Who_opens_the_store_meanwhile_gets_the_new_one()
+    public async Task Process_that_opens_the_store_meanwhile_gets_the_new_one()
     {
         Cache.Set("key", "value"u8);
         Cache.Set("expired", "value"u8, TimeSpan.FromSeconds(1));
@@ -389,7 +389,7 @@ public sealed class CompactTests : StoreTest
     }
 
     [Fact]
-    public void What_is_no_store_is_refused()
+    public void File_that_is_no_store_is_refused()
     {
         File.WriteAllText(FilePath, "not a store");
 

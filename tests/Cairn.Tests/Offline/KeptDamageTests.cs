@@ -52,7 +52,7 @@ public sealed class KeptDamageTests : StoreTest
     }
 
     [Fact]
-    public void Segment_whose_entries_cannot_be_told_apart_stays_with_those_that_can_be_read()
+    public void Segment_whose_entries_cannot_be_separated_keeps_those_that_can_be_read()
     {
         CairnCollection accounts = Store.Collection("accounts", Kept);
         for (int i = 0; i < 2_000; i++)

@@ -149,7 +149,7 @@ public sealed class VerifyTests : StoreTest
     [InlineData("RunPublished")]
     [InlineData("Growing")]
     [InlineData("Grown")]
-    public void What_a_process_leaves_that_dies_at_a_step_is_left_over_and_gone_after_recovery(string step)
+    public void Leftovers_of_a_process_that_dies_at_a_step_are_found_and_gone_after_recovery(string step)
     {
         StoreOptions options = Options with { MaxCapacityBytes = step.StartsWith("Grow", StringComparison.Ordinal) ? 16 << 20 : 0 };
         Open(options).Dispose();

@@ -9,7 +9,7 @@ namespace Cairn.Tests.Opening;
 public sealed class ClosingTests : StoreTest
 {
     [Fact]
-    public async Task Thread_that_takes_a_lock_after_closing_does_not_give_away_the_lock_of_who_stole_it()
+    public async Task Thread_that_takes_a_lock_after_closing_does_not_release_the_lock_of_the_process_that_took_it_over()
     {
         var clock = new ScriptedClock();
         CairnStore closing = Open(Options with { TimeProvider = clock });
@@ -57,7 +57,7 @@ public sealed class ClosingTests : StoreTest
     }
 
     [Fact]
-    public async Task Threads_at_work_while_the_store_is_closed_either_finish_or_are_told()
+    public async Task Threads_at_work_while_the_store_is_closed_either_finish_or_get_an_exception()
     {
         for (int round = 0; round < 20; round++)
         {

@@ -14,7 +14,7 @@ public sealed class NotAStoreTests : StoreTest
     }
 
     [Fact]
-    public void Nobody_is_told_to_delete_a_file_that_is_no_store()
+    public void No_message_advises_to_delete_a_file_that_is_no_store()
     {
         File.WriteAllText(FilePath, new string('x', 8192));
 

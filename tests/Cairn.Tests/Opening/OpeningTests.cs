@@ -8,7 +8,7 @@ public sealed class OpeningTests : StoreTest
     private const string AnotherBoot = "11111111-2222-3333-4444-555555555555";
 
     [Fact]
-    public void What_was_written_is_there_when_the_store_is_opened_again()
+    public void Written_entries_are_there_when_the_store_is_opened_again()
     {
         CairnStore first = Open(Options);
         first.DefaultCollection.Set("small", "value"u8, TimeSpan.FromHours(1), flags: 5);
@@ -240,7 +240,7 @@ public sealed class OpeningTests : StoreTest
     }
 
     [Fact]
-    public void Opening_256_is_a_clear_error_and_disturbs_nobody()
+    public void Opening_256_is_a_clear_error_and_disturbs_no_other_opening()
     {
         var stores = new List<CairnStore>();
         for (int i = 0; i < 255; i++)
@@ -278,7 +278,7 @@ public sealed class OpeningTests : StoreTest
     }
 
     [Fact]
-    public void Deleted_file_is_created_anew_while_those_who_have_it_open_go_on()
+    public void Deleted_file_is_created_again_while_processes_that_have_it_open_continue()
     {
         Cache.Set("key", "old"u8);
         File.Delete(FilePath);

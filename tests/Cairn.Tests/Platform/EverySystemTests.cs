@@ -18,7 +18,7 @@ public sealed class EverySystemTests : IDisposable
     }
 
     [Fact]
-    public void What_a_killed_creator_left_is_gone_with_the_next_creation()
+    public void Leftovers_of_a_killed_creator_are_gone_with_the_next_creation()
     {
         using ChildProcess child = ChildProcess.Start(typeof(Program), "hold-unnamed-file", _directory.Path, "store.cairn");
         Assert.Equal("created", child.ReadLine());
@@ -112,7 +112,7 @@ public sealed class EverySystemTests : IDisposable
     }
 
     [Fact]
-    public void Store_grows_under_two_who_have_it_open_and_is_read_by_the_next()
+    public void Store_grows_under_two_openings_and_is_read_by_the_next()
     {
         var options = new StoreOptions { Path = Target, CapacityBytes = 2 << 20, MaxCapacityBytes = 8 << 20 };
         using (CairnStore first = CairnStore.Open(options))

@@ -24,6 +24,6 @@ public sealed class MacPartsTests
     [InlineData("macfuse", true, "FUSE")]
     [InlineData("AppleVirtIOFS", true, "virtiofs")]
     [InlineData("new", false, "a network file system (new)")]
-    public void Network_and_served_file_systems_are_told_by_their_flag_or_name(string kind, bool isLocal, string? refused) =>
+    public void Network_and_served_file_systems_are_recognised_by_their_flag_or_name(string kind, bool isLocal, string? refused) =>
         Assert.Equal(refused, MacFileSystems.RefusedKind(kind, isLocal));
 }

@@ -30,7 +30,7 @@ public sealed unsafe class MappingTests : IDisposable
     }
 
     [Fact]
-    public void What_is_written_to_a_copy_is_seen_by_nobody_else_and_never_in_the_file()
+    public void Write_to_a_copy_is_not_seen_by_others_and_never_in_the_file()
     {
         using StoreFile file = HostPlatform.Current.Open(FilePath);
         file.Write(5000, [1]);

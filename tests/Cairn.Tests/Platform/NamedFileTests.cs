@@ -68,7 +68,7 @@ public sealed class NamedFileTests : IDisposable
     }
 
     [Fact]
-    public void Deleted_file_stays_with_those_who_have_it_open()
+    public void Deleted_file_stays_with_processes_that_have_it_open()
     {
         using StoreFile file = HostPlatform.Current.TryCreate(Target)!;
         file.Write(0, "content"u8);

@@ -15,7 +15,7 @@ public sealed class PublishTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
-    public void Unnamed_file_is_seen_by_nobody_until_it_is_published()
+    public void Unnamed_file_is_invisible_until_it_is_published()
     {
         using StoreFile file = Create("content");
         Assert.Empty(_directory.FileNames);
@@ -83,7 +83,7 @@ public sealed class PublishTests : IDisposable
     }
 
     [Fact]
-    public void Replacing_a_name_that_nobody_has_is_publishing()
+    public void Replacing_a_name_that_does_not_exist_is_publishing()
     {
         using StoreFile file = Create("only");
 

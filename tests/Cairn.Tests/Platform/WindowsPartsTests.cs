@@ -6,7 +6,7 @@ namespace Cairn.Tests.Platform;
 public sealed class WindowsPartsTests
 {
     [Fact]
-    public void What_is_not_held_of_a_range_is_asked_of_the_system()
+    public void Part_of_a_range_that_is_not_held_is_requested_from_the_system()
     {
         var held = new HeldRanges();
         held.Add(new HeldRange(10, 20));
@@ -54,7 +54,7 @@ public sealed class WindowsPartsTests
     [InlineData(@"\\?\UNC\server\share\store.cairn", true, null)]
     [InlineData(@"\\?\Volume{00000000-0000-0000-0000-000000000000}\store.cairn", false, null)]
     [InlineData("", false, null)]
-    public void Share_is_told_by_the_path_without_links(string path, bool isShare, string? expectedRoot)
+    public void Share_is_recognised_by_the_path_without_links(string path, bool isShare, string? expectedRoot)
     {
         Assert.Equal(isShare, WindowsFileSystems.IsShare(path, out string? root));
         Assert.Equal(expectedRoot, root);
@@ -66,6 +66,6 @@ public sealed class WindowsPartsTests
     [InlineData("FAT32", null)]
     [InlineData("FUSE-sshfs", "FUSE-sshfs")]
     [InlineData("WinFsp-memfs", "WinFsp-memfs")]
-    public void File_system_of_a_program_is_told_by_its_name(string kind, string? refused) =>
+    public void File_system_of_a_program_is_recognised_by_its_name(string kind, string? refused) =>
         Assert.Equal(refused, WindowsFileSystems.RefusedKind(kind));
 }

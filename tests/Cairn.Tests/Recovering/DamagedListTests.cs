@@ -81,7 +81,7 @@ public sealed unsafe class DamagedListTests : StoreTest
     }
 
     [Fact]
-    public void Count_of_free_segments_that_is_too_high_is_right_after_the_first_search_in_vain()
+    public void Count_of_free_segments_that_is_too_high_is_right_after_the_first_search_that_finds_none()
     {
         CairnStore store = Open(Tiny);
         Fill(store);

@@ -173,7 +173,7 @@ public sealed class BackupTests : LoggedStoreTest
     }
 
     [Fact]
-    public void What_is_no_backup_or_half_of_one_is_refused()
+    public void File_that_is_no_backup_or_half_of_one_is_refused()
     {
         CairnStore store = Open(Small);
         store.Collection("books", Logged).Set("42", TestBytes.Of(5000));

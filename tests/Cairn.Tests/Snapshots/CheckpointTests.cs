@@ -40,7 +40,7 @@ public sealed class CheckpointTests : LoggedStoreTest
     }
 
     [Fact]
-    public void What_is_written_while_a_snapshot_is_made_is_not_lost()
+    public void Writes_during_a_snapshot_are_not_lost()
     {
         CairnStore store = Open(Small);
         CairnStore other = Open(Small);
@@ -98,7 +98,7 @@ public sealed class CheckpointTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Snapshot_may_be_used_by_those_who_may_use_the_store()
+    public void Snapshot_has_the_permissions_of_the_store()
     {
         CairnStore store = Open(Small);
         const UnixFileMode Shared =

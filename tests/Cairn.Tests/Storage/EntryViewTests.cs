@@ -20,7 +20,7 @@ public sealed unsafe class EntryViewTests : IDisposable
 
     [Theory]
     [MemberData(nameof(AllFields))]
-    public void What_is_written_is_read_with_every_combination_of_fields(int choice)
+    public void Written_entry_is_read_with_every_combination_of_fields(int choice)
     {
         foreach ((int keyLength, int valueLength) in ((int, int)[])[(1, 0), (7, 1), (100, 1000), (65_536, 3)])
         {

@@ -48,7 +48,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         FillWith(mount["filler"], 6 << 20);
         using (CairnStore store = CairnStore.Open(options))
         {
-            Assert.Contains("could not be made anew", Assert.Single(store.Warnings), StringComparison.Ordinal);
+            Assert.Contains("could not be created again", Assert.Single(store.Warnings), StringComparison.Ordinal);
             var refused = Assert.Throws<StoreReadOnlyException>(() => Write(store, 1));
             Assert.Contains(nameof(CairnStore.Warnings), refused.Message, StringComparison.Ordinal);
             ExpectAcknowledged(store);
@@ -75,7 +75,7 @@ public sealed class FullDiskLogTests : LoggedStoreTest
         {
             StoreFullException full = WriteUntilFull(store);
             Assert.Contains("is full", full.Message, StringComparison.Ordinal);
-            Assert.Contains("reading goes on", full.Message, StringComparison.Ordinal);
+            Assert.Contains("reading continues", full.Message, StringComparison.Ordinal);
             ExpectAcknowledged(store);
 
             // A snapshot needs room too; the previous one stays.

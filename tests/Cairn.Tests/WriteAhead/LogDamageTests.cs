@@ -213,7 +213,7 @@ public sealed class LogDamageTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Log_of_a_lost_store_tells_of_damage_by_itself()
+    public void Log_of_a_lost_store_shows_damage_by_itself()
     {
         FillAndStop(Small, Writes);
         File.Delete(FilePath);
@@ -246,7 +246,7 @@ public sealed class LogDamageTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Last_flush_of_a_lost_store_that_was_not_closed_is_all_that_cannot_be_told_from_a_torn_tail()
+    public void Only_the_last_flush_of_a_lost_store_that_was_not_closed_looks_like_a_torn_tail()
     {
         CairnStore store = Open(Options);
         CairnCollection books = store.Collection("books", Urgent);

@@ -224,7 +224,7 @@ public sealed class LogRecordTests : IDisposable
     [InlineData("a.cairn.log-000000000x", 0)]
     [InlineData("b.cairn.log-0000000001", 0)]
     [InlineData("a.cairn.log-", 0)]
-    public void Name_of_a_log_file_tells_its_number(string name, long expected)
+    public void Name_of_a_log_file_contains_its_number(string name, long expected)
     {
         Assert.Equal(expected != 0, LogPath.TryParse("/data/a.cairn", "/data/" + name, out long sequence));
         Assert.Equal(expected, sequence);

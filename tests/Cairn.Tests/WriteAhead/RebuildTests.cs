@@ -44,7 +44,7 @@ public sealed class RebuildTests : LoggedStoreTest
         Assert.Equal("Dune", TextOf(after.Collection("books"), "42"));
         Assert.Equal(["books"], after.CollectionNames.Where(name => name.Length > 0));
         Assert.Null(after.DefaultCollection.Get("cached"));
-        Assert.Contains("what is in its log was read again", Assert.Single(after.Warnings), StringComparison.Ordinal);
+        Assert.Contains("collections with a log were rebuilt from it", Assert.Single(after.Warnings), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -87,7 +87,7 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
-    public void What_was_removed_replaced_or_cleared_stays_so_over_many_restarts_and_files()
+    public void Removed_replaced_and_cleared_entries_stay_so_over_many_restarts_and_files()
     {
         var expected = new Dictionary<string, int>(StringComparer.Ordinal);
         var random = new Random(17);
@@ -209,7 +209,7 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
-    public void What_the_first_attempt_left_may_be_collected_while_the_store_is_built_larger()
+    public void Leftovers_of_the_first_attempt_may_be_collected_while_the_store_is_built_larger()
     {
         LeaveSmallStoreWithLargeLog();
         var platform = new FaultyPlatform

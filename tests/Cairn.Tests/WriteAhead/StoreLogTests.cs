@@ -217,7 +217,7 @@ public sealed class StoreLogTests : StoreTest
     }
 
     [Fact]
-    public void Everybody_who_waits_is_told_that_the_disk_has_failed()
+    public void Every_waiting_writer_gets_the_failure_of_the_disk()
     {
         CairnStore store = Open(_platform);
         CairnStore other = Open(Options);

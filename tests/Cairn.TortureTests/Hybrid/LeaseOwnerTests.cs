@@ -18,7 +18,7 @@ public sealed class LeaseOwnerTests(ITestOutputHelper output) : IDisposable
     private readonly StoreDirectory _directory = new();
 
     [Fact]
-    public async Task Factory_of_a_killed_process_is_taken_over_at_once_by_one_who_waits()
+    public async Task Factory_of_a_killed_process_is_taken_over_at_once_by_a_waiting_caller()
     {
         using CairnHybridCache cache = Open(TimeSpan.FromSeconds(1));
         using CairnHybridCache other = Open(TimeSpan.FromSeconds(2));

@@ -86,19 +86,19 @@ public sealed class LeaseInterleavingTests(ITestOutputHelper output) : IDisposab
     });
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_by_its_value() => ExpectWoken(() => Assert.True(_lease!.TrySet("1"u8)), LeaseStatus.Hit);
+    public void Caller_that_waits_for_a_lease_is_woken_by_its_value() => ExpectWoken(() => Assert.True(_lease!.TrySet("1"u8)), LeaseStatus.Hit);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_given_up() => ExpectWoken(GiveUp, LeaseStatus.Acquired);
+    public void Caller_that_waits_for_a_lease_is_woken_when_it_is_released() => ExpectWoken(GiveUp, LeaseStatus.Acquired);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_removed() => ExpectWoken(() => Holder.DefaultCollection.Remove(Key), LeaseStatus.Acquired);
+    public void Caller_that_waits_for_a_lease_is_woken_when_it_is_removed() => ExpectWoken(() => Holder.DefaultCollection.Remove(Key), LeaseStatus.Acquired);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_cleared() => ExpectWoken(() => Holder.DefaultCollection.Clear(), LeaseStatus.Acquired);
+    public void Caller_that_waits_for_a_lease_is_woken_when_it_is_cleared() => ExpectWoken(() => Holder.DefaultCollection.Clear(), LeaseStatus.Acquired);
 
     [Fact]
-    public void Who_waits_for_a_lease_is_woken_when_it_is_retracted_without_the_lock() => ExpectWoken(() => Kill(), LeaseStatus.Acquired);
+    public void Caller_that_waits_for_a_lease_is_woken_when_it_is_retracted_without_the_lock() => ExpectWoken(() => Kill(), LeaseStatus.Acquired);
 
     [Fact]
     public void Setting_with_a_lease_by_a_plain_store_is_caught() => new Exploration(output).ExpectCaught(

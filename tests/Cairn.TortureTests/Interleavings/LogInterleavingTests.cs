@@ -58,7 +58,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
     }
 
     [Fact]
-    public void Partition_shows_what_the_log_says_or_who_steals_it_knows() =>
+    public void Partition_agrees_with_the_log_or_its_takeover_repairs_it() =>
         Explore().ExpectHolds(() => Watched(() => Assert.True(_kept[0].Set(Key, [2]))));
 
     [Fact]
@@ -69,7 +69,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
         () => Assert.True(_stage.Store.BeginTransaction().Set(_kept[0], Key, [2]).Set(_kept[0], Other, [3]).Commit())));
 
     [Fact]
-    public void What_is_said_to_be_on_the_disk_is_there_and_everybody_who_waits_goes_on()
+    public void Acknowledged_writes_are_on_the_disk_and_every_waiting_writer_continues()
     {
         Explored explored = Explore().ExpectHolds(() => Arrange(
             FaultAtRest,
@@ -83,7 +83,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
     public void Tail_that_is_moved_before_its_record_is_written_is_caught() => ExpectCaught(LogDefect.MovesTailBeforeWriting);
 
     [Fact]
-    public void Tail_that_is_moved_before_the_partition_is_told_is_caught() => ExpectCaught(LogDefect.StoresPendingAfterTail);
+    public void Tail_that_is_moved_before_the_partition_is_notified_is_caught() => ExpectCaught(LogDefect.StoresPendingAfterTail);
 
     [Fact]
     public void Partition_that_forgets_its_record_before_it_shows_it_is_caught() => ExpectCaught(LogDefect.ClearsPendingBeforeSlot);
@@ -99,7 +99,7 @@ public sealed unsafe class LogInterleavingTests : IDisposable
     public void Waiting_with_a_signal_that_is_read_late_is_caught() => Explore().ExpectCaught(() => Waiting(LogDefect.ReadsSignalLate));
 
     [Fact]
-    public void Synchronisation_that_tells_nobody_is_caught() => Explore().ExpectCaught(() => Waiting(LogDefect.RaisesNoSignal));
+    public void Synchronisation_that_reports_to_no_reader_is_caught() => Explore().ExpectCaught(() => Waiting(LogDefect.RaisesNoSignal));
 
     [Fact]
     public void Twins_without_a_defect_hold()

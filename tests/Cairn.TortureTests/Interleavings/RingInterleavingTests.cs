@@ -25,19 +25,19 @@ public sealed unsafe class RingInterleavingTests(ITestOutputHelper output) : IDi
     public void Dispose() => _stage.Dispose();
 
     [Fact]
-    public void Changes_are_told_as_they_were_posted_to_who_is_far_from_the_end_of_the_ring() => ExpectTold(room: 60);
+    public void Changes_are_read_as_they_were_posted_by_a_reader_far_from_the_end_of_the_ring() => ExpectTold(room: 60);
 
     [Fact]
-    public void Changes_are_told_as_they_were_posted_to_who_is_two_cells_from_the_end() => ExpectTold(room: 2);
+    public void Changes_are_read_as_they_were_posted_by_a_reader_two_cells_from_the_end() => ExpectTold(room: 2);
 
     [Fact]
-    public void Changes_are_told_as_they_were_posted_to_who_is_one_cell_from_the_end() => ExpectTold(room: 1);
+    public void Changes_are_read_as_they_were_posted_by_a_reader_one_cell_from_the_end() => ExpectTold(room: 1);
 
     [Fact]
-    public void Changes_are_told_as_they_were_posted_to_who_is_at_the_end() => ExpectTold(room: 0);
+    public void Changes_are_read_as_they_were_posted_by_a_reader_at_the_end() => ExpectTold(room: 0);
 
     [Fact]
-    public void Overrun_that_is_raised_while_the_ring_is_read_is_told() =>
+    public void Overrun_that_is_raised_while_the_ring_is_read_is_reported() =>
         new Exploration(output).ExpectHolds(() => Overrunning(InvalidationRing.Read));
 
     [Fact]

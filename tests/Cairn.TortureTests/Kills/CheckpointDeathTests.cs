@@ -26,12 +26,12 @@ public sealed class CheckpointDeathTests(ITestOutputHelper output)
         DieAtEach(nameof(Death_at_any_step_of_a_checkpoint_loses_nothing), Saving);
 
     [Fact]
-    public void Death_of_who_builds_a_store_anew_leaves_it_to_the_next() =>
-        DieAtEach(nameof(Death_of_who_builds_a_store_anew_leaves_it_to_the_next), [.. Saving, .. Rebuilding, .. Rebuilding]);
+    public void Death_of_a_process_that_rebuilds_a_store_leaves_the_work_to_the_next() =>
+        DieAtEach(nameof(Death_of_a_process_that_rebuilds_a_store_leaves_the_work_to_the_next), [.. Saving, .. Rebuilding, .. Rebuilding]);
 
     [Fact]
-    public void Death_of_who_makes_a_lost_log_anew_leaves_the_map_as_it_was_closed() =>
-        DieAtEach(nameof(Death_of_who_makes_a_lost_log_anew_leaves_the_map_as_it_was_closed), Establishing, losesLog: true);
+    public void Death_of_a_process_that_creates_a_lost_log_again_leaves_the_map_as_it_was_closed() =>
+        DieAtEach(nameof(Death_of_a_process_that_creates_a_lost_log_again_leaves_the_map_as_it_was_closed), Establishing, losesLog: true);
 
     private void DieAtEach(string test, ProtocolStep[] steps, bool losesLog = false)
     {

@@ -85,8 +85,8 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
     }
 
     [Fact]
-    public void Death_at_any_step_of_reading_and_writing_harms_nobody() =>
-        DieAtEach(nameof(Death_at_any_step_of_reading_and_writing_harms_nobody), Working, (run, step, random) =>
+    public void Death_at_any_step_of_reading_and_writing_harms_no_other_process() =>
+        DieAtEach(nameof(Death_at_any_step_of_reading_and_writing_harms_no_other_process), Working, (run, step, random) =>
             Die(run, VictimTask.Work, step, random));
 
     [Fact]
@@ -108,8 +108,8 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
         });
 
     [Fact]
-    public void Death_of_who_opens_or_closes_a_store_alone_harms_nobody() =>
-        DieAtEach(nameof(Death_of_who_opens_or_closes_a_store_alone_harms_nobody), Alone, (run, step, random) =>
+    public void Death_of_the_only_process_while_it_opens_or_closes_a_store_harms_no_later_one() =>
+        DieAtEach(nameof(Death_of_the_only_process_while_it_opens_or_closes_a_store_harms_no_later_one), Alone, (run, step, random) =>
         {
             Die(run, VictimTask.Work, Locked[random.Next(Locked.Length)], random);
             Die(run, VictimTask.Reopen, step, random);
@@ -138,8 +138,8 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
             Die(run, VictimTask.WriteGaps, step, random), capacityBytes: GapCapacityBytes);
 
     [Fact]
-    public void Death_where_the_index_overflows_harms_nobody() =>
-        DieAtEach(nameof(Death_where_the_index_overflows_harms_nobody), Overflowing, (run, step, random) =>
+    public void Death_where_the_index_overflows_harms_no_other_process() =>
+        DieAtEach(nameof(Death_where_the_index_overflows_harms_no_other_process), Overflowing, (run, step, random) =>
         {
             if (step == RecoveryQueuesRebuilt)
             {
@@ -150,14 +150,14 @@ public sealed class InjectedDeathTests(ITestOutputHelper output)
         }, averageEntryBytes: OverflowingEntryBytes);
 
     [Fact]
-    public void Death_while_the_store_grows_harms_nobody() =>
-        DieAtEach(nameof(Death_while_the_store_grows_harms_nobody), GrowingUp, (run, step, random) =>
+    public void Death_while_the_store_grows_harms_no_other_process() =>
+        DieAtEach(nameof(Death_while_the_store_grows_harms_no_other_process), GrowingUp, (run, step, random) =>
             Die(run, VictimTask.Work, step, random),
             capacityBytes: 2 * SmallCapacityBytes, maxCapacityBytes: 6 * SmallCapacityBytes, isNewEachTime: true);
 
     [Fact]
-    public void Death_after_retracting_a_value_without_the_lock_harms_nobody() =>
-        DieAtEach(nameof(Death_after_retracting_a_value_without_the_lock_harms_nobody), WithoutLock, (run, step, random) =>
+    public void Death_after_retracting_a_value_without_the_lock_harms_no_other_process() =>
+        DieAtEach(nameof(Death_after_retracting_a_value_without_the_lock_harms_no_other_process), WithoutLock, (run, step, random) =>
             Die(run, VictimTask.WriteWithoutLock, step, random));
 
     // Returns how often the step is reached before the victim dies. An opening, a recovery or a growth passes some steps once, or rarely.

@@ -30,8 +30,8 @@ public sealed class LogDeathTests(ITestOutputHelper output)
         DieAtEach(nameof(Death_at_any_step_of_logging_loses_nothing_and_leaves_no_half), [.. Working, .. Locked], Die);
 
     [Fact]
-    public void Death_of_who_repairs_the_log_is_recovered_from() =>
-        DieAtEach(nameof(Death_of_who_repairs_the_log_is_recovered_from), Repairing, (directory, step, random) =>
+    public void Death_of_a_process_that_repairs_the_log_is_recovered_from() =>
+        DieAtEach(nameof(Death_of_a_process_that_repairs_the_log_is_recovered_from), Repairing, (directory, step, random) =>
         {
             ProtocolStep[] before = step == LogTailRepaired ? [LogRecordWritten, LogPendingStored] : [LogTailMoved];
             Die(directory, before[random.Next(before.Length)], random);

@@ -90,7 +90,7 @@ public sealed class StoppedProcessTests : IDisposable
     }
 
     [Fact]
-    public async Task Store_that_somebody_is_stopped_opening_is_used_by_the_others_and_opened_when_he_goes_on()
+    public async Task Store_is_used_by_others_while_a_process_that_opens_it_is_stopped_and_opened_when_that_process_continues()
     {
         CairnStore store = Open(Options);
         using ChildProcess stopped = ChildProcess.Start(typeof(Program), "stop-at", _directory.FilePath, "open", "none", nameof(OpenGateTaken));
@@ -113,7 +113,7 @@ public sealed class StoppedProcessTests : IDisposable
     }
 
     [Fact]
-    public void Store_that_somebody_is_stopped_growing_evicts_and_grows_when_he_goes_on()
+    public void Store_evicts_while_a_process_that_grows_it_is_stopped_and_grows_when_that_process_continues()
     {
         CairnStore store = Open(
             Options with { CapacityBytes = 2 << 20, MaxCapacityBytes = 4 << 20, LockTimeout = TimeSpan.FromMilliseconds(2) });
@@ -133,7 +133,7 @@ public sealed class StoppedProcessTests : IDisposable
     }
 
     [Fact]
-    public void Lease_of_a_stopped_process_is_its_own_until_somebody_sets_the_value()
+    public void Stopped_process_keeps_its_lease_until_another_sets_the_value()
     {
         CairnStore store = Open(Options);
         CairnCollection cache = store.DefaultCollection;

@@ -28,7 +28,7 @@ export function overview(root, context) {
     traffic: new TimeChart('Network', { series: [{ label: 'sent', tone: 'slate' }, { label: 'received', tone: 'moss' }], format: value => `${bytes(value)}/s`, axis: axes.bytesPerSecond }),
   };
   const server = facts('Server', [['up', 'Running for'], ['entries', 'Entries'], ['file', 'Store file'], ['openings', 'Processes with the store open'],
-    ['workers', 'Workers'], ['cpu', 'Processor time'], ['process', 'Memory besides the store'], ['slow', 'Slow requests'], ['watchers', 'Clients that record requests']]);
+    ['workers', 'Workers'], ['cpu', 'Processor time'], ['process', 'Memory beyond the store'], ['slow', 'Slow requests'], ['watchers', 'Clients that record requests']]);
   root.append(health, tiles.element, el('div', { class: 'grid-2' }, Object.values(charts).map(chart => chart.element)), server.element);
 
   return {

@@ -54,7 +54,7 @@ internal sealed unsafe class UringBuffers : IDisposable
         {
             NativeMemory.AlignedFree(places);
             throw new ServerException(error == LinuxErrors.Invalid
-                ? "io_uring cannot be used: this kernel's is too old; it needs Linux 5.19 or later."
+                ? "io_uring cannot be used: the kernel is too old; Linux 5.19 or later is needed."
                 : $"io_uring cannot be used: it takes no buffers: {LinuxErrors.Text(error)}.");
         }
 

@@ -98,7 +98,7 @@ internal sealed unsafe class UringRing : IDisposable
         if ((parameters.Features & NeededFeatures) != NeededFeatures)
         {
             handle.Dispose();
-            throw new ServerException("io_uring cannot be used: this kernel's is too old; it needs Linux 5.19 or later.");
+            throw new ServerException("io_uring cannot be used: the kernel is too old; Linux 5.19 or later is needed.");
         }
 
         try
@@ -204,7 +204,7 @@ internal sealed unsafe class UringRing : IDisposable
         LinuxErrors.NoSystemCall => "this kernel has none, or the container hides it (seccomp)",
         LinuxErrors.NotPermitted or LinuxErrors.AccessDenied =>
             "it is forbidden here, by the container (seccomp) or by the setting kernel.io_uring_disabled",
-        LinuxErrors.Invalid => "this kernel's is too old; it needs Linux 5.19 or later",
+        LinuxErrors.Invalid => "the kernel is too old; Linux 5.19 or later is needed",
         LinuxErrors.NoMemory => "there is no memory for it, or no locked memory ('ulimit -l')",
         _ => LinuxErrors.Text(error),
     };

@@ -12,7 +12,7 @@ internal delegate bool FieldsWriter(RespSession session, HashView hash, scoped i
 internal delegate void FieldWriter(bool isFound, ReadOnlySpan<byte> value, ref RespWriter writer);
 
 /// <summary>The common parts of the commands on hashes, sets and sorted sets. Reads access the entry in place. A change writes the whole entry
-/// anew if it has not changed since it was read.</summary>
+/// again, if it has not changed since it was read.</summary>
 internal static class FieldCommands
 {
     // The element before the first one of a reply, at which nothing is written yet. The index of the first field of HMGET.

@@ -1,6 +1,6 @@
 namespace Cairn.Server.Resp.Hashes;
 
-// Edits a hash: loads its fields, sets and removes some, and then writes all of them anew. All sessions of a worker share one editor.
+// Edits a hash: loads its fields, sets and removes some, and then writes all of them again. All sessions of a worker share one editor.
 //
 //   I1  A removed record keeps its place, with the start Removed, until the next hash is loaded.
 //   I2  An edit of many fields creates an index of all records that are not removed. Clients cannot predict the index's hash

@@ -24,7 +24,7 @@ internal enum Delivery
 /// <param name="held">The memory of the client.</param>
 internal sealed class MessageInbox(HeldMemory held)
 {
-    /// <summary>The memory of an item, besides its message.</summary>
+    /// <summary>The memory of an item without its message.</summary>
     public const int ItemBytes = 32;
 
     private const int KeptItems = 64;

@@ -13,7 +13,7 @@ internal sealed class PublishedMessage
     private const int KeptBytes = 16 << 10;
     private const int KeptMessages = 256;
 
-    // The approximate size of a message's heap objects, besides its block.
+    // The approximate size of a message's heap objects without its block.
     private const int ObjectBytes = 128;
 
     private static readonly ConcurrentQueue<PublishedMessage> s_free = new();

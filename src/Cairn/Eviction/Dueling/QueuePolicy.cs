@@ -22,13 +22,13 @@ internal sealed record QueuePolicy(string Name, int SmallPercent, int UsesForMai
     public bool ComparesFrequency { get; init; }
 
     /// <summary>
-    /// The uses that the entry of the small queue must have more than the victim, besides one. Without a margin, the keys of a loop replace each
+    /// The entry of the small queue must have more than this many uses more than the victim. Without a margin, the keys of a loop replace each
     /// other, because the ones that were requested last have one use more.
     /// </summary>
     public int Margin { get; init; }
 
     /// <summary>
-    /// Whether the queues approximate the order of last use: a used entry returns to the small queue, an unused one goes on to the main queue, and the
+    /// Whether the queues approximate the order of last use: a used entry returns to the small queue, an unused one moves to the main queue, and the
     /// main queue evicts. An entry is evicted when it was not used for between one and one and a half capacities, where LRU waits for one.
     /// </summary>
     public bool OrdersByUse { get; init; }

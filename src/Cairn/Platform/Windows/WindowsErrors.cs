@@ -66,7 +66,7 @@ internal static class WindowsErrors
         NotSameDevice => new StoreException(
             $"The store '{path}' cannot get its name: it was prepared on another volume. Something was mounted over its directory meanwhile; try again."),
         AccessDenied or UserMappedFile or SharingViolation when File.Exists(path) => new StoreException(
-            $"The file '{path}' cannot be replaced: this user may not, or a program has it open or mapped. Windows replaces no file that is mapped, and one " +
+            $"The file '{path}' cannot be replaced: this user has no permission, or a program has it open or mapped. Windows replaces no file that is mapped, and one " +
             "that closed a store keeps it mapped until its memory is collected. End the programs that used it, and try again."),
         AccessDenied => FileFailures.MayNotCreate(path),
         _ => Failed($"The store '{path}' could not get its name", error),

@@ -47,7 +47,7 @@ public sealed class AreaRunTests : IDisposable
     }
 
     [Fact]
-    public void Case_that_fails_is_a_goal_not_met_and_others_go_on()
+    public void Case_that_fails_is_a_goal_not_met_and_others_continue()
     {
         _run.Measure("broken", rounds: 1, group =>
         {

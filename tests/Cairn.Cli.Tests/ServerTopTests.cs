@@ -68,7 +68,7 @@ public sealed class ServerTopTests : ToolTest
     }
 
     [Fact]
-    public void Server_that_was_restarted_counts_anew()
+    public void Server_that_was_restarted_counts_from_zero()
     {
         using ScriptedServer server = Scripted();
         (_gets, _uptime) = (1000, 50);

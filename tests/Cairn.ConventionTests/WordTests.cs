@@ -63,7 +63,7 @@ public partial class WordTests
         |(?<!-)\b(?i:so\ that\ none|tells\ of|store's\ own\ collection|thief|thieves|seiz(e|es|ed|ing)|ledger|owed|verdict|surroundings)\b(?!-)
         |(?<=(//|///|\*|\.)\ +)(Who|What)\ (?!.*\?)
         |(?<=<param\ name="\w+">)Of\ 
-        |(?<=^\ {4}public\ (async\ )?(void|Task)\ )((What|Who|Whoever)_|\w*?_(?i:nobody|somebody|whoever|who|he|his|him|told|tells|owed|heard|unheard|for_ever|in_vain)(_|(?=\()))\w*(?=\()
+        |(?<=^\ {4}public\ (async\ )?(void|Task)\ )((What|Who|Whoever)_|\w*?_(?i:nobody|somebody|whoever|who|he|his|him|told|tells|owed|heard|unheard|for_ever|in_vain|anew|goes_on|go_on|everybody|anybody|give_way|gives_way)(_|(?=\()))\w*(?=\()
         """,
         RegexOptions.IgnorePatternWhitespace)]
     private static partial Regex Turns();

@@ -116,7 +116,7 @@ public sealed class HistoryTests
     }
 
     [Fact]
-    public void Session_that_was_used_longest_ago_gives_way_to_one_too_many()
+    public void Session_beyond_the_limit_ends_the_one_that_was_not_used_for_the_longest_time()
     {
         var clock = new ManualClock(hasTimers: true);
         var sessions = new SessionTable(clock);

@@ -10,7 +10,7 @@ namespace Cairn.Dashboard.Tests;
 public sealed class KeyViewTests(Browser browser)
 {
     [RequiresToolFact("chromium")]
-    public async Task Search_finds_parts_of_keys_and_patterns_and_goes_on_where_there_are_many()
+    public async Task Search_finds_parts_of_keys_and_patterns_and_continues_on_request()
     {
         await using ServedDashboard server = await ServedDashboard.StartAsync();
         for (int i = 0; i < 260; i++)

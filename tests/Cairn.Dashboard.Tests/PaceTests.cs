@@ -49,7 +49,7 @@ public sealed class PaceTests(Browser browser)
     }
 
     [RequiresToolFact("chromium")]
-    public async Task Page_that_is_paused_asks_for_nothing_until_it_goes_on()
+    public async Task Page_that_is_paused_requests_nothing_until_it_continues()
     {
         await using ServedDashboard server = await ServedDashboard.StartAsync();
         await using WatchedPage page = await browser.OpenAsync();

@@ -5,7 +5,7 @@ using Xunit.Abstractions;
 namespace Cairn.Simulation;
 
 /// <summary>
-/// No seed breaks a rule (Rules.RuleBook). CAIRN_SIMULATION=long goes on for 100,000 seeds and continues where it was stopped;
+/// No seed breaks a rule (Rules.RuleBook). CAIRN_SIMULATION=long runs 100,000 seeds and continues where it was stopped;
 /// CAIRN_SIMULATION_SEED=N runs one seed.
 /// </summary>
 public sealed class SeedTests(ITestOutputHelper output)

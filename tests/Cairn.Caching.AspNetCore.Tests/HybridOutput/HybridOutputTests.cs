@@ -154,7 +154,7 @@ public sealed class HybridOutputTests
     [InlineData("no-cache", HttpStatusCode.OK)]
     [InlineData("private, max-age=60", HttpStatusCode.OK)]
     [InlineData("max-age=\"", HttpStatusCode.OK)]
-    public async Task Response_that_is_not_for_everybody_is_delivered_and_not_kept(string how, HttpStatusCode status)
+    public async Task Response_that_must_not_be_shared_is_delivered_and_not_kept(string how, HttpStatusCode status)
     {
         await using HybridShop shop = await HybridShop.StartAsync(isEarly: true);
         string path = "/fails/" + Uri.EscapeDataString(how);

@@ -32,7 +32,7 @@ public sealed class DependencyWatchTests
     }
 
     [Fact]
-    public void Keys_whose_values_are_of_no_use_any_more_leave_before_others_count_as_changed()
+    public void Keys_whose_values_are_not_usable_any_more_leave_before_others_count_as_changed()
     {
         using DependencyWatch watch = Open();
         IChangeToken[] tokens = [new CancellationChangeToken(new CancellationToken(false))];

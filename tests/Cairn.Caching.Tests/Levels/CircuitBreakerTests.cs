@@ -43,7 +43,7 @@ public class CircuitBreakerTests
     }
 
     [Fact]
-    public void Each_probe_that_fails_doubles_the_break_up_to_the_longest_and_a_success_begins_anew()
+    public void Each_probe_that_fails_doubles_the_break_up_to_the_maximum_and_a_success_resets_it()
     {
         CircuitBreaker breaker = Create();
         Fail(breaker, 5);

@@ -115,7 +115,7 @@ public class DistributedTroubleTests
     }
 
     [Fact]
-    public async Task A_write_that_comes_later_than_anybody_remembers_is_removed()
+    public async Task A_write_that_arrives_after_it_was_forgotten_is_removed()
     {
         var cache = new FaultyDistributedCache();
         await using var level = new LevelUnderTest(cache, options: s_patient);

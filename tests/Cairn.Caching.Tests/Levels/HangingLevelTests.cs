@@ -99,7 +99,7 @@ public sealed class HangingLevelTests
     }
 
     [Fact]
-    public async Task Channel_whose_subscription_hangs_holds_up_neither_the_making_of_a_cache_nor_its_calls()
+    public async Task Channel_whose_subscription_hangs_delays_neither_the_creation_of_a_cache_nor_its_calls()
     {
         var level = new HangingCache { BlocksSubscription = true };
         try

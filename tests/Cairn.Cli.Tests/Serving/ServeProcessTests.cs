@@ -128,7 +128,7 @@ public sealed class ServeProcessTests : IDisposable
     }
 
     [Fact]
-    public void Log_that_was_moved_away_is_begun_anew_at_a_hangup()
+    public void Log_that_was_moved_away_is_created_again_at_a_hangup()
     {
         string log = _directory["server.log"];
         string moved = log + ".1";

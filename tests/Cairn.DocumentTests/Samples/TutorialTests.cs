@@ -47,7 +47,7 @@ public sealed class TutorialTests : SampleTest
     }
 
     [Fact]
-    public void Cache_of_titles_reads_anew_what_another_process_changed()
+    public void Cache_of_titles_reads_again_after_a_change_by_another_process()
     {
         using var store = CairnStore.Open(new StoreOptions { Path = "books.cairn" });
         store.DefaultCollection.Set("book:42", "Dune"u8);

@@ -261,7 +261,7 @@ public sealed class TroubleTests : IDisposable
     }
 
     [Fact]
-    public void Cache_opened_on_a_broken_file_misses_until_it_is_mended()
+    public void Cache_opened_on_a_broken_file_misses_until_the_file_is_repaired()
     {
         _file.Text = Good.Replace("],", "]", StringComparison.Ordinal);
         DistributedFileStoreCacheString cache = _file.Open();

@@ -94,7 +94,7 @@ public class CloseTests
 
     [Theory]
     [MemberData(nameof(Loops))]
-    public async Task Client_that_goes_on_sending_after_the_end_gets_the_last_reply(LoopUnderTest loop)
+    public async Task Client_that_continues_to_send_after_the_end_gets_the_last_reply(LoopUnderTest loop)
     {
         await using var server = await TestServer.StartAsync(loop);
         using var client = server.Connect();

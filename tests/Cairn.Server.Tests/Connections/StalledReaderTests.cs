@@ -45,7 +45,7 @@ public sealed class StalledReaderTests : IDisposable
     [InlineData(WireProtocol.Memcached)]
     [InlineData(WireProtocol.Binary)]
     [InlineData(WireProtocol.Resp)]
-    public async Task Clients_that_have_read_nothing_for_five_seconds_give_way_to_one_that_reads(WireProtocol protocol)
+    public async Task Clients_that_have_read_nothing_for_five_seconds_are_disconnected_for_one_that_reads(WireProtocol protocol)
     {
         await using StoreServer server = await StartAsync();
         using TestClient reader = server.Connect(protocol);

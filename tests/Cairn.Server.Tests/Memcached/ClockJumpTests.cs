@@ -19,7 +19,7 @@ public sealed class ClockJumpTests : IDisposable
     }
 
     [Fact]
-    public void Clock_that_is_set_back_lets_entries_live_longer_and_counts_anew()
+    public void Clock_that_is_set_back_lets_entries_live_longer_and_counting_begins_again()
     {
         _session.Send("set old 0 60 1\r\n1\r\n");
 

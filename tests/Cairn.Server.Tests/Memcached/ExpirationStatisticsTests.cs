@@ -98,7 +98,7 @@ public sealed class ExpirationStatisticsTests
     }
 
     [Fact]
-    public void Item_that_was_written_anew_has_not_been_read()
+    public void Item_that_was_written_again_has_not_been_read()
     {
         using var session = new SessionUnderTest();
         session.Send("set a 0 10 1\r\n1\r\nset b 0 10 1\r\n1\r\nget a b\r\nset a 0 10 1\r\n2\r\n");

@@ -30,7 +30,7 @@ public sealed class ClockJumpTests : IDisposable
     }
 
     [Fact]
-    public void Clock_that_is_set_back_lets_entries_live_longer_and_counts_anew()
+    public void Clock_that_is_set_back_lets_entries_live_longer_and_counting_begins_again()
     {
         _client.Run("SET old 1 EX 60");
 

@@ -45,7 +45,7 @@ public class MessageInboxTests
     }
 
     [Fact]
-    public void Worker_of_a_client_that_cannot_go_on_is_asked_again_when_memory_is_used_up()
+    public void Worker_of_a_client_that_cannot_continue_is_notified_again_when_memory_is_used_up()
     {
         Add("a");
         _inbox.BeginEmptying(); // The client's reply is not complete, so the message stays.

@@ -33,7 +33,7 @@ public sealed class AesGcmKeyTests
     }
 
     [Fact]
-    public void A_key_that_found_a_wrong_tag_goes_on_as_before()
+    public void A_key_that_found_a_wrong_tag_continues_as_before()
     {
         using var key = new AesGcmKey(Key);
         var nonce = new byte[AesGcmKey.NonceBytes];

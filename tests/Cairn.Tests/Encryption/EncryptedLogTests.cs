@@ -54,7 +54,7 @@ public sealed class EncryptedLogTests : StoreTest
     }
 
     [Fact]
-    public void A_store_is_built_anew_from_its_log_with_its_key_also_after_that_was_changed()
+    public void A_store_is_rebuilt_from_its_log_with_its_key_even_after_the_key_was_changed()
     {
         StoreEncryption changed = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
         using (CairnStore store = CairnStore.Open(Encrypted))
@@ -79,7 +79,7 @@ public sealed class EncryptedLogTests : StoreTest
     }
 
     [Fact]
-    public void A_store_that_was_encrypted_anew_has_a_log_of_its_new_key()
+    public void A_store_that_was_encrypted_again_has_a_log_of_its_new_key()
     {
         StoreEncryption changed = StoreEncryption.FromKey(TestBytes.Of(StoreEncryption.KeyBytes, 2));
         using (CairnStore store = CairnStore.Open(Encrypted))

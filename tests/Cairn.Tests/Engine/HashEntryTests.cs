@@ -23,7 +23,7 @@ public sealed class HashEntryTests : StoreTest
     [Theory]
     [InlineData(10)]
     [InlineData(300_000)]
-    public void Hash_gives_way_to_a_lease_because_it_is_no_value(int length)
+    public void Lease_replaces_a_hash_because_a_hash_is_no_value(int length)
     {
         HashEntry.Set(Store, "key", TestBytes.Of(length));
         int partition = Cache.PartitionOf("key");

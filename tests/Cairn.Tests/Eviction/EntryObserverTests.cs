@@ -26,7 +26,7 @@ public sealed unsafe class EntryObserverTests : StoreTest
     }
 
     [Fact]
-    public void Keys_that_give_way_in_a_full_bucket_are_reported_as_evicted()
+    public void Keys_that_are_displaced_from_a_full_bucket_are_reported_as_evicted()
     {
         CairnStore store = Open(Options with { AverageEntryBytes = 4096 });
         store.Engine.Observer = _departures;

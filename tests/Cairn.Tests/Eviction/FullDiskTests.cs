@@ -21,7 +21,7 @@ public sealed class FullDiskTests : StoreTest
     }
 
     [RequiresMountFact]
-    public void Full_disk_at_growth_is_reported_and_the_store_goes_on_as_it_is()
+    public void Full_disk_at_growth_is_reported_and_the_store_keeps_its_size()
     {
         using TestMount mount = TestMount.Tmpfs(8 << 20);
 

@@ -224,7 +224,7 @@ public sealed class SweepTests : StoreTest
     }
 
     [Fact]
-    public void Swept_entry_of_a_logged_collection_stays_gone_when_the_store_is_built_anew_from_its_log()
+    public void Swept_entry_of_a_logged_collection_stays_gone_when_the_store_is_rebuilt_from_its_log()
     {
         var logged = new CollectionOptions { Region = StoreRegion.Keep, Durability = Durability.GroupCommit };
         CairnCollection kept = Store.Collection("logged", logged);

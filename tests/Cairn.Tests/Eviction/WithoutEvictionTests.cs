@@ -24,7 +24,7 @@ public sealed class WithoutEvictionTests
     }
 
     [Fact]
-    public void Overwriting_goes_on_without_end_in_a_store_that_is_not_full()
+    public void Overwriting_never_fails_in_a_store_that_is_not_full()
     {
         using StoreDirectory directory = new();
         using CairnStore store = Open(directory, new ManualClock());

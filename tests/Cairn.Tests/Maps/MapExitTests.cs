@@ -84,7 +84,7 @@ public sealed class MapExitTests : StoreTest
     [Theory]
     [InlineData(Terminated)]
     [InlineData(Interrupted)]
-    public void Map_stays_open_in_a_process_that_goes_on_when_it_is_asked_to_end(int signal)
+    public void Map_stays_open_in_a_process_that_ignores_a_request_to_end(int signal)
     {
         using ChildProcess child = ChildProcess.Start(typeof(Program), "end-with-map", FilePath, "go-on");
         Assert.Equal("ready", child.ReadLine());

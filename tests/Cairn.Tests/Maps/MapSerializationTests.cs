@@ -158,7 +158,7 @@ public sealed partial class MapSerializationTests : StoreTest
     }
 
     [Fact]
-    public void Serializer_that_throws_stores_nothing_and_the_map_goes_on()
+    public void Serializer_that_throws_stores_nothing_and_the_map_stays_usable()
     {
         PersistentMap<int, int> map = Store.Map("numbers", PersistentMapTests.Kept<int, int>() with { ValueSerializer = new DecimalText() });
         map[1] = 1;

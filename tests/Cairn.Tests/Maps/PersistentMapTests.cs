@@ -320,7 +320,7 @@ public class PersistentMapTests : StoreTest
     }
 
     [Fact]
-    public void Map_whose_budget_is_used_up_throws_and_goes_on_replacing()
+    public void Map_whose_budget_is_used_up_throws_and_continues_to_replace()
     {
         PersistentMap<int, int> map = MapStore.Map("numbers", Kept<int, int>() with { BudgetBytes = 4_000 });
         int stored = 0;

@@ -251,7 +251,7 @@ public sealed class CompactTests : StoreTest
     }
 
     [Fact]
-    public void Statistics_begin_anew()
+    public void Statistics_begin_at_zero()
     {
         new RandomWork(Store, Clock, 5).Do(2_000);
         Store.Dispose();

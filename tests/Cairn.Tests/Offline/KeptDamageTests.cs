@@ -10,7 +10,7 @@ public sealed class KeptDamageTests : StoreTest
     private static readonly CollectionOptions Kept = new() { Region = StoreRegion.Keep, Durability = Durability.ProcessCrash };
 
     [Fact]
-    public void Damaged_kept_entry_is_reported_by_every_read_until_it_is_set_anew()
+    public void Damaged_kept_entry_is_reported_by_every_read_until_it_is_set_again()
     {
         CairnCollection accounts = Store.Collection("accounts", Kept);
         accounts.Set("whole", "1"u8);

@@ -30,7 +30,7 @@ public sealed class OpeningTests : StoreTest
     }
 
     [Fact]
-    public void Versions_go_on_growing_after_the_store_was_opened_again()
+    public void Versions_continue_to_grow_after_the_store_was_opened_again()
     {
         CairnStore first = Open(Options);
         first.DefaultCollection.Set("key", "1"u8);

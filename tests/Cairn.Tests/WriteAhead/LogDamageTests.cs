@@ -144,7 +144,7 @@ public sealed class LogDamageTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Piece_that_was_cut_while_the_machine_runs_is_made_anew_from_the_map()
+    public void Piece_that_was_cut_while_the_machine_runs_is_created_again_from_the_map()
     {
         FillAndStop(Small, Writes);
         string last = PathOf(LogNames.Last());

@@ -162,7 +162,7 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
-    public void File_that_grew_and_is_short_again_after_a_restart_is_built_anew()
+    public void File_that_grew_and_is_short_again_after_a_restart_is_rebuilt()
     {
         StoreOptions options = Small with { MaxCapacityBytes = 8L << 20 };
         CairnStore store = Open(options);
@@ -233,7 +233,7 @@ public sealed class RebuildTests : LoggedStoreTest
     [InlineData(1)]
     [InlineData(2)]
     [InlineData(3)]
-    public void Store_that_is_full_of_kept_entries_is_built_anew(int seed)
+    public void Store_that_is_full_of_kept_entries_is_rebuilt(int seed)
     {
         var random = new Random(seed);
         CairnStore store = Open(Small);
@@ -314,7 +314,7 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Missing_log_is_made_anew_while_the_map_has_everything()
+    public void Missing_log_is_created_again_while_the_map_has_everything()
     {
         CairnStore store = Open(Small with { FlushOnClose = true });
         store.Collection("books", Logged).Set("42", "Dune"u8);
@@ -332,7 +332,7 @@ public sealed class RebuildTests : LoggedStoreTest
     }
 
     [Fact]
-    public void Old_copy_of_the_file_that_was_put_back_gives_way_to_the_log()
+    public void Log_replaces_an_old_copy_of_the_file_that_was_put_back()
     {
         StoreOptions options = Small with { FlushOnClose = true };
         CairnStore store = Open(options);

@@ -92,7 +92,7 @@ public sealed class StoreLogTests : StoreTest
     }
 
     [Fact]
-    public void Log_goes_on_in_the_next_file_when_one_is_full()
+    public void Log_continues_in_the_next_file_when_one_is_full()
     {
         using CairnStore store = Open(Options with { LogFileBytes = StoreLimits.MinLogFileBytes });
         CairnCollection accounts = store.Collection("accounts", Logged);
@@ -111,7 +111,7 @@ public sealed class StoreLogTests : StoreTest
     }
 
     [Fact]
-    public void Store_that_was_closed_goes_on_with_its_log()
+    public void Store_that_was_closed_continues_with_its_log()
     {
         Store.Collection("accounts", Logged).Set("a", [1]);
         long end = LogReplay.Of(FilePath).End;

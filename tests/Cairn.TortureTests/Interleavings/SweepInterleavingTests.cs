@@ -40,7 +40,7 @@ public sealed class SweepInterleavingTests : IDisposable
     public void Dispose() => _stage.Dispose();
 
     [Fact]
-    public void Key_that_is_written_anew_while_two_sweep_is_neither_lost_nor_counted_twice() => Explore().ExpectHolds(() =>
+    public void Key_that_is_written_again_during_two_sweeps_is_neither_lost_nor_counted_twice() => Explore().ExpectHolds(() =>
     {
         Begin();
         return new Scene(

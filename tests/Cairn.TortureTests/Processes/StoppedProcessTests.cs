@@ -32,7 +32,7 @@ public sealed class StoppedProcessTests : IDisposable
     [InlineData("set", nameof(LockReleasing), "True", null)]
     [InlineData("append", nameof(EntryCopied), "NotFound", null)]
     [InlineData("append", nameof(RingCellStored), "Stored", null)]
-    public void Others_go_on_while_a_process_is_stopped_with_a_lock(string operation, string step, string result, string? value)
+    public void Others_continue_while_a_process_is_stopped_with_a_lock(string operation, string step, string result, string? value)
     {
         CairnStore store = Open(Options);
         CairnCollection cache = store.DefaultCollection;

@@ -22,7 +22,7 @@ public sealed class StoppedWorkerTests(ITestOutputHelper output)
     ];
 
     [Fact]
-    public async Task Process_that_was_stopped_anywhere_goes_on_without_harm()
+    public async Task Process_that_was_stopped_anywhere_continues_without_harm()
     {
         var run = new TortureRun(output);
         ProtocolStep[] order = [.. Enumerable.Range(0, TortureRun.Count(1, 40)).SelectMany(_ => Steps)];

@@ -80,14 +80,14 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
     public long DroppedWrites => _dropped.Count;
 
     /// <summary>
-    /// Gets the number of responses that were not stored because one of their tags was, or may have been, evicted while they were made, or
-    /// because an earlier response to the same path, from before an eviction, was still being sent.
+    /// Gets the number of responses that were not stored because they may be outdated. One of their tags was evicted, or may have been evicted,
+    /// while they were created. Or a response to the same path from before an eviction was still being sent.
     /// </summary>
     public long OvertakenResponses => Interlocked.Read(ref _overtaken);
 
     /// <summary>
-    /// Gets the number of responses that were not stored because of a limit: the response is longer than an eighth of the store's capacity
-    /// or than 64 MiB, the key is longer than 65,536 bytes in UTF-8, a tag is longer than 1,024, or the key or a tag is not valid text.
+    /// Gets the number of responses that were not stored because of a limit. A response may have at most an eighth of the store's capacity, and
+    /// 64 MiB. A key may have at most 65,536 bytes in UTF-8, and a tag 1,024. Both must be valid text.
     /// </summary>
     public long UnstorableResponses => Interlocked.Read(ref _unstorable);
 

@@ -57,6 +57,16 @@ public partial class DocumentTests
         Assert.DoesNotContain(lines.Zip(lines.Skip(1)), pair => !pair.First.StartsWith('|') && !pair.First.StartsWith("    ", StringComparison.Ordinal) && pair.First.AsSpan().CommonPrefixLength(pair.Second) >= 35);
     }
 
+    // Code, and each cell of a table, counts as one word or as a sentence of its own.
+    [Theory]
+    [MemberData(nameof(Documents))]
+    public void Sentence_of_a_document_has_at_most_40_words(string document)
+    {
+        string prose = LinkWithText().Replace(InlineCode().Replace(IndentedLine().Replace(CodeBlock().Replace(File.ReadAllText(Repository.At(document)), ""), ""), "code"), "$1");
+
+        Assert.DoesNotContain(Sentence().Split(prose), sentence => Word().Count(sentence) > 40);
+    }
+
     // docs/compare/README.md is their index.
     [Fact]
     public void Every_comparison_names_versions_and_sources_and_begins_with_what_the_other_has()
@@ -161,6 +171,15 @@ public partial class DocumentTests
 
     [GeneratedRegex(@"^ *(`{3,}|~{3,})[^\n]*\n.*?^ *\1`* *$", RegexOptions.Multiline | RegexOptions.Singleline)]
     private static partial Regex CodeBlock();
+
+    [GeneratedRegex(@"^( {4}|\t|<!--).*$", RegexOptions.Multiline)]
+    private static partial Regex IndentedLine();
+
+    [GeneratedRegex(@"(?<=[.:;?!])\**\s+|\n\s*\n|\n(?=[-*#\d])|\|")]
+    private static partial Regex Sentence();
+
+    [GeneratedRegex(@"\b[A-Za-z][A-Za-z'-]*")]
+    private static partial Regex Word();
 
     [GeneratedRegex(@"!\[([^\]]*)\]\(([^)\s]+)\)")]
     private static partial Regex Picture();

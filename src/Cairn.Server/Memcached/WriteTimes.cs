@@ -32,7 +32,7 @@ internal sealed class WriteTimes : IDisposable
     }
 
     /// <summary>
-    /// Returns the estimated seconds since an entry was last used. An entry that was never read was used when it was written, which is exact
+    /// Returns the estimated seconds since an entry was last used. The last use of an entry that was never read is its write. That is exact
     /// to a second in the first minute, to half a minute in the first hour, and to ten minutes in the first day. Of an entry that was read, half of that time
     /// is returned. Entries from before the start of the server are as old as the server.
     /// </summary>

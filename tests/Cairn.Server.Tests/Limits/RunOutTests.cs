@@ -11,7 +11,7 @@ namespace Cairn.Server.Tests.Limits;
 public class RunOutTests
 {
     // Other memory of a test's connections: free blocks, and the requests that are executed.
-    private const int Besides = 6 << 20;
+    private const int OtherMemory = 6 << 20;
 
     [Theory]
     [InlineData(WireProtocol.Memcached, "set k 0 0 4000000\r\n", "SERVER_ERROR")]
@@ -27,7 +27,7 @@ public class RunOutTests
             TestClient client = runOut.Greedy(protocol);
             client.SendUntilClosed(begun);
             Assert.StartsWith(reply, client.ReadLine(), StringComparison.Ordinal);
-            runOut.AssertOthersAreServed(Besides + (1 << 20));
+            runOut.AssertOthersAreServed(OtherMemory + (1 << 20));
         }
 
         await runOut.AssertRecoversAsync();
@@ -47,7 +47,7 @@ public class RunOutTests
         }
 
         runOut.Greedy().Send("*2\r\n$4\r\nAUTH\r\n$16385\r\n");
-        runOut.AssertOthersAreServed(Besides + (200 * (32 << 10)));
+        runOut.AssertOthersAreServed(OtherMemory + (200 * (32 << 10)));
         await runOut.AssertRecoversAsync();
     }
 
@@ -68,7 +68,7 @@ public class RunOutTests
 
         Array.ForEach(clients, client => client.Send(begun));
         Array.ForEach(clients, client => client.UntilDelivered());
-        runOut.AssertOthersAreServed(Besides + (20 << 20));
+        runOut.AssertOthersAreServed(OtherMemory + (20 << 20));
         await runOut.PassAsync(TimeSpan.FromMinutes(2)); // The deadline was extended for the bytes that arrived since the request began.
         await runOut.PassAsync(TimeSpan.FromMinutes(2));
 
@@ -92,7 +92,7 @@ public class RunOutTests
         {
             client.Send("KEYS *\r\n");
             Assert.StartsWith("-ERR the reply would take more than", client.ReadLine(), StringComparison.Ordinal);
-            runOut.AssertOthersAreServed(Besides);
+            runOut.AssertOthersAreServed(OtherMemory);
         }
 
         client.Send("KEYS key-*7777\r\nPING\r\n");
@@ -118,7 +118,7 @@ public class RunOutTests
                 Assert.True(line is "+OK\r" or "+QUEUED\r", line);
             }
 
-            runOut.AssertOthersAreServed(Besides + (1 << 20));
+            runOut.AssertOthersAreServed(OtherMemory + (1 << 20));
         }
 
         client.Send("MULTI\r\nGET long\r\nEXEC\r\n");
@@ -139,7 +139,7 @@ public class RunOutTests
         do
         {
             publisher.Send(message);
-            runOut.AssertOthersAreServed(Besides + (2 << 20));
+            runOut.AssertOthersAreServed(OtherMemory + (2 << 20));
         }
         while (publisher.ReadLine() == ":1\r");
 
@@ -255,7 +255,7 @@ public class RunOutTests
             {
             }
 
-            runOut.AssertOthersAreServed(Besides);
+            runOut.AssertOthersAreServed(OtherMemory);
         }
 
         await runOut.AssertRecoversAsync();
@@ -280,8 +280,8 @@ public class RunOutTests
             await runOut.Engine.UntilTurnedAsync();
         }
 
-        Assert.InRange(runOut.Engine.Memory.Bytes, 1_000_000, Besides + 1_500_000);
-        runOut.AssertOthersAreServed(Besides + 1_500_000);
+        Assert.InRange(runOut.Engine.Memory.Bytes, 1_000_000, OtherMemory + 1_500_000);
+        runOut.AssertOthersAreServed(OtherMemory + 1_500_000);
         await runOut.AssertRecoversAsync();
     }
 }

@@ -120,7 +120,7 @@ public sealed class StoppedProcessTests : IDisposable
         long before = store.GetStatistics().FileBytes;
         using ChildProcess stopped = StopAt("fill", "none", nameof(Growing));
 
-        // Besides the gate, the stopped process holds one partition's lock.
+        // In addition to the gate, the stopped process holds one partition's lock.
         int dropped = Enumerable.Range(0, 3_000).Count(i => !store.DefaultCollection.Set($"{i}", TestBytes.Of(1_000)));
 
         Assert.Equal(before, store.GetStatistics().FileBytes);

@@ -12,6 +12,8 @@ namespace Cairn.Caching.Operations;
 // reads it again. If the second level does not answer, the stamp is used for as long again, like everything in the first level.
 internal sealed class TagReader(CacheParts parts)
 {
+    private const int FewTags = 32;
+
     private readonly long _lifetimeMs =
         parts.Coherence.SeesAllChanges ? long.MaxValue : Math.Max(1, (long)parts.Options.DistributedTagLifetime.TotalMilliseconds);
 
@@ -127,7 +129,7 @@ internal sealed class TagReader(CacheParts parts)
             AddOnce(named, TagNames.OfTopic(topic));
         }
 
-        return named.Count == 0 ? default : LearnAllAsync([.. named], wait);
+        return named.Count == 0 ? default : LearnAllAsync(named.Count > FewTags ? [.. named.Distinct()] : [.. named], wait);
     }
 
     /// <summary>Returns the stamps including tags that the factory added. An added tag must not have been invalidated since the factory began.</summary>
@@ -154,10 +156,11 @@ internal sealed class TagReader(CacheParts parts)
         return new TagStamps([.. all.Keys], [.. all.Values]);
     }
 
+    // A search of the list is the fastest for few tags. The time for many would grow with the square of their number.
     private void AddOnce(List<Tag> tags, string name)
     {
         Tag tag = parts.Tags.Get(name);
-        if (!tags.Contains(tag))
+        if (tags.Count >= FewTags || !tags.Contains(tag))
         {
             tags.Add(tag);
         }

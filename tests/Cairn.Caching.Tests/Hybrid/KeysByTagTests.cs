@@ -28,6 +28,22 @@ public sealed class KeysByTagTests
         Assert.Equal(401, (await ListAsync(cache, "*")).Count);
     }
 
+    // With time that grows with the square of the number, this takes minutes.
+    [Fact]
+    public async Task Entry_can_have_a_hundred_thousand_tags()
+    {
+        await using var caches = new CachesUnderTest(CachesUnderTest.None);
+        CairnHybridCache cache = caches.Add();
+        string[] tags = [.. Enumerable.Range(0, 200_000).Select(i => $"{i % 100_000}")];
+
+        await cache.SetAsync("many", 1, tags: tags).AsTask().WaitAsync(TimeSpan.FromMinutes(1));
+        await cache.SetAsync("few", 1, tags: ["other"]);
+
+        Assert.Equal(["many"], await ListAsync(cache, "99999"));
+        await cache.RemoveByTagAsync("99999");
+        Assert.Empty(await ListAsync(cache, "0"));
+    }
+
     [Fact]
     public async Task Keys_that_only_the_store_has_are_listed()
     {

@@ -8,13 +8,15 @@ internal sealed class ReplacedFile : IDisposable
 {
     private readonly string _path;
     private readonly string? _temporary;
+    private readonly FileStream _file;
     private bool _isFinished;
 
-    private ReplacedFile(string path, string? temporary, Stream stream)
+    private ReplacedFile(string path, string? temporary, FileStream file)
     {
         _path = path;
         _temporary = temporary;
-        Stream = stream;
+        _file = file;
+        Stream = new SizedStream(file);
     }
 
     public Stream Stream { get; }
@@ -71,8 +73,8 @@ internal sealed class ReplacedFile : IDisposable
     {
         if (_temporary is not null)
         {
-            ((FileStream)Stream).Flush(flushToDisk: true);
-            Stream.Dispose();
+            _file.Flush(flushToDisk: true);
+            _file.Dispose();
             File.Move(_temporary, _path, overwrite: true);
         }
 
@@ -81,10 +83,33 @@ internal sealed class ReplacedFile : IDisposable
 
     public void Dispose()
     {
-        Stream.Dispose();
+        _file.Dispose();
         if (!_isFinished && _temporary is not null)
         {
             File.Delete(_temporary);
         }
+    }
+
+    // .NET reports a file that is too large as an argument out of range.
+    private sealed class SizedStream(FileStream file) : WriteOnlyStream
+    {
+        // False after the file was closed. A buffer that is disposed later then flushes nothing.
+        public override bool CanWrite => file.CanWrite;
+
+        public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
+
+        public override void Write(ReadOnlySpan<byte> buffer)
+        {
+            try
+            {
+                file.Write(buffer);
+            }
+            catch (ArgumentOutOfRangeException e)
+            {
+                throw new IOException($"The file '{file.Name}' exceeds the limit of this process ('ulimit -f') or of the file system.", e);
+            }
+        }
+
+        public override void Flush() => file.Flush();
     }
 }

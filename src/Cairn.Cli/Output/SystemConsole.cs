@@ -7,6 +7,7 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
 {
     private const int WidthOfUnknownTerminal = 80;
     private const int HeightOfUnknownTerminal = 24;
+    private const int FileSizeSignal = 25; // SIGXFSZ of Linux and macOS.
 
     private readonly CancellationTokenSource _interruption = new();
     private PosixSignalRegistration[]? _signals;
@@ -53,6 +54,11 @@ internal sealed class SystemConsole : ToolConsole, IDisposable
             [
                 PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal),
                 PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal),
+
+                // Without a handler, a log file or an export that reaches 'ulimit -f' ends the process. With it, the write fails.
+                .. OperatingSystem.IsWindows()
+                    ? (PosixSignalRegistration[])[]
+                    : [PosixSignalRegistration.Create((PosixSignal)FileSizeSignal, context => context.Cancel = true)],
             ];
             return _interruption.Token;
         }

@@ -36,7 +36,7 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
         {
             before?.Dispose();
         }
-        catch (IOException)
+        catch (Exception e) when (e is IOException or ArgumentOutOfRangeException)
         {
             // The same failure was already reported when the line was written.
         }
@@ -69,9 +69,10 @@ internal sealed class ServerLogWriter(TextWriter standardError, TimeProvider clo
             {
                 (_file ?? standardError).WriteLine(line);
             }
-            catch (IOException)
+            catch (Exception e) when (e is IOException or ArgumentOutOfRangeException)
             {
-                // The reader has closed the log. The server continues without it.
+                // The reader has closed the log, the disk is full, or the file is too large, which .NET reports as an argument out of range. The server
+                // continues without the log.
             }
         }
     }

@@ -176,6 +176,7 @@ internal sealed partial class FileEngine
         _buffer.Write(FileFormat.Closing);
         long end = _end + _buffer.WrittenCount - FileFormat.Closing.Length;
         long newLength = _end + _buffer.WrittenCount;
+        RequireWithinSizeLimit(newLength);
         try
         {
             RandomAccess.Write(_handle!, _buffer.WrittenSpan, _end);
@@ -290,6 +291,7 @@ internal sealed partial class FileEngine
     {
         EntryTable table = Encode(changes, isClearing);
         RequireRoomForAll(bytesBefore: changes.Length == 0 ? long.MaxValue : isClearing ? 0 : _view.Table.LineBytes);
+        RequireWithinSizeLimit(_buffer.WrittenCount);
         string target = new FileInfo(_path) is { LinkTarget: not null } link ? link.ResolveLinkTarget(returnFinalTarget: true)!.FullName : _path;
         string temporary = target + ".rewriting";
         KeepOldFormat();
@@ -368,6 +370,16 @@ internal sealed partial class FileEngine
         }
 
         return table;
+    }
+
+    // A write beyond the limit would end the process (SIGXFSZ).
+    private void RequireWithinSizeLimit(long length)
+    {
+        if (OperatingSystem.IsLinux() && LinuxStoreFile.IsBeyondSizeLimit(length))
+        {
+            throw new IOException(
+                $"The cache file '{_path}' would have {length:N0} bytes, more than the limit of this process ('ulimit -f'), so nothing is changed. Raise the limit.");
+        }
     }
 
     private void WriteTemporary(string temporary, string target)

@@ -545,7 +545,7 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
 
     // Beyond the limit on file sizes the kernel refuses the write and also sends SIGXFSZ. The runtime does not handle that signal, so it ends the process.
     // Therefore the limit is checked before each write or growth.
-    private static bool IsBeyondSizeLimit(long end) =>
+    internal static bool IsBeyondSizeLimit(long end) =>
         LinuxNative.GetLimit(LinuxNative.FileSizeLimit, out LinuxNative.Limits limits) == 0 && (ulong)end > limits.Soft;
 
     private int WriteAll(long offset, byte* source, int length)

@@ -6,7 +6,10 @@ using Spectre.Console;
 
 namespace Cairn.HitRate;
 
-/// <summary>Compares the first level's estimates of its hit ratio with another capacity or policy with the hit ratio of a first level that has them.</summary>
+/// <summary>
+/// Compares the first level's estimates of its hit ratio with another capacity or policy with the hit ratio of a first level that has them, from the
+/// request on that makes the level evict for the first time.
+/// </summary>
 internal static class EstimateTable
 {
     // The sampled keys depend on the hashes, so an estimate of one cache can be good by chance.
@@ -24,39 +27,47 @@ internal static class EstimateTable
         }
 
         var errors = new List<double>();
+        var averages = new List<double>();
         var ofPolicies = new List<double>();
+        var within = 0;
         foreach (var trace in traces)
         {
             foreach (var capacity in percents.Length > 0 ? percents.Select(trace.CapacityAt) : trace.Capacities)
             {
                 var candidates = QueuePolicy.Candidates.Count;
+                var full = FirstRequestOfFullLevel(trace, capacity);
                 double[] truth =
                 [
-                    .. QueuePolicy.Candidates.Select(policy => HitPercent(new LocalCachePolicy(capacity, trace.DistinctKeys, policy: policy), trace)),
-                    .. ShadowSet.Scales.Select(scale => HitPercent(new LocalCachePolicy(Math.Max(1, (int)(capacity * scale)), trace.DistinctKeys), trace)),
+                    .. QueuePolicy.Candidates.Select(policy => HitPercent(new LocalCachePolicy(capacity, trace.DistinctKeys, policy: policy), trace, full)),
+                    .. ShadowSet.Scales.Select(scale => HitPercent(new LocalCachePolicy(Math.Max(1, (int)(capacity * scale)), trace.DistinctKeys), trace, full)),
                 ];
                 var estimated = new double[truth.Length];
                 var worst = new double[truth.Length];
+                var margins = new double[truth.Length];
                 var hits = 0.0;
                 for (var seed = 1; seed <= Seeds; seed++)
                 {
                     var level = new LocalCachePolicy(capacity, trace.DistinctKeys, seed);
-                    var percent = Replay.Run(level, trace).HitPercent;
+                    var percent = HitPercent(level, trace, full);
                     hits += percent / Seeds;
                     for (var i = 0; i < truth.Length; i++)
                     {
-                        var estimate = Math.Clamp(percent + (100 * level.Gained[i] / trace.Requests.Length), 0, 100);
+                        var estimate = Math.Clamp(percent + (100 * level.Gained[i] / (trace.Requests.Length - full)), 0, 100);
                         estimated[i] += estimate / Seeds;
                         worst[i] = Math.Abs(estimate - truth[i]) > Math.Abs(worst[i]) ? estimate - truth[i] : worst[i];
+                        var margin = 100 * level.Margins[i] / (trace.Requests.Length - full);
+                        margins[i] += margin / Seeds;
+                        within += i >= candidates && Math.Abs(estimate - truth[i]) <= Math.Max(margin, GoalPoints) ? 1 : 0;
                     }
                 }
 
                 errors.AddRange(worst.Skip(candidates));
+                averages.AddRange(Enumerable.Range(candidates, ShadowSet.Scales.Count).Select(i => estimated[i] - truth[i]));
                 ofPolicies.AddRange(worst.Take(candidates));
                 table.AddRow(
                     [
                         trace.Name, Text(capacity, "#,0"), Text(hits),
-                        .. Enumerable.Range(candidates, ShadowSet.Scales.Count).Select(i => $"{Text(truth[i])} / {Text(estimated[i])}"),
+                        .. Enumerable.Range(candidates, ShadowSet.Scales.Count).Select(i => $"{Text(truth[i])} / {Text(estimated[i])} ± {Text(margins[i], "0.0")}"),
                         .. worst.Skip(candidates).Select(error => Text(error, "+0.00;-0.00")), Text(worst.Take(candidates).MaxBy(Math.Abs), "+0.00;-0.00"),
                     ]);
             }
@@ -64,15 +75,35 @@ internal static class EstimateTable
 
         AnsiConsole.Profile.Width = Math.Max(AnsiConsole.Profile.Width, 200);
         AnsiConsole.Write(table);
-        Summarize("other capacities", errors);
-        Summarize("other policies", ofPolicies);
+        Summarize("other capacities, the average of the seeds of each row", averages);
+        Summarize("other capacities, the worst of the seeds of each row", errors);
+        Summarize("other policies, the worst of the seeds of each row", ofPolicies);
+        AnsiConsole.WriteLine(string.Create(
+            CultureInfo.InvariantCulture, $"other capacities: {within} of {errors.Count * Seeds} estimates are within {GoalPoints} points or within their interval"));
     }
 
     private static void Summarize(string subject, List<double> errors) => AnsiConsole.WriteLine(string.Create(
         CultureInfo.InvariantCulture,
-        $"{subject}, the worst of {Seeds} seeds of each row: {errors.Count(error => Math.Abs(error) <= GoalPoints)} of {errors.Count} within {GoalPoints} points, {errors.Average(Math.Abs):0.00} on average, {errors.MaxBy(Math.Abs):+0.00;-0.00} at worst"));
+        $"{subject}: {errors.Count(error => Math.Abs(error) <= GoalPoints)} of {errors.Count} within {GoalPoints} points, {errors.Average(Math.Abs):0.00} on average, {errors.MaxBy(Math.Abs):+0.00;-0.00} at worst"));
 
-    private static double HitPercent(LocalCachePolicy level, Trace trace) => Replay.Run(level, trace).HitPercent;
+    // Estimates begin when the level is full. A smaller level would have evicted before.
+    private static int FirstRequestOfFullLevel(Trace trace, int capacity)
+    {
+        var keys = new HashSet<int>();
+        var full = Array.FindIndex(trace.Requests, key => keys.Add(key) && keys.Count > capacity);
+        return full < 0 ? 0 : full;
+    }
+
+    private static double HitPercent(LocalCachePolicy level, Trace trace, int full)
+    {
+        var hits = 0;
+        for (var i = 0; i < trace.Requests.Length; i++)
+        {
+            hits += level.Request(trace.Requests[i]) && i >= full ? 1 : 0;
+        }
+
+        return 100.0 * hits / (trace.Requests.Length - full);
+    }
 
     private static string Text(double number, string format = "0.00") => number.ToString(format, CultureInfo.InvariantCulture);
 }

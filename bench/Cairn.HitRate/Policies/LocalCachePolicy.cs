@@ -45,6 +45,9 @@ internal sealed class LocalCachePolicy : ICachePolicy
     /// <summary>Gets the hits that the cache estimates it would have had more, as <see cref="DuelStatistics.Gained"/>.</summary>
     public IReadOnlyList<double> Gained => _cache.GetPolicyStatistics().Gained;
 
+    /// <summary>Gets the half widths of the intervals of these, as <see cref="DuelStatistics.Margins"/>.</summary>
+    public IReadOnlyList<double> Margins => _cache.GetPolicyStatistics().Margins;
+
     public bool Request(int key)
     {
         if (_cache.Find(_hashes[key], _keys[key]) is not null)

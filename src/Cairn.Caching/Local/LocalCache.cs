@@ -59,14 +59,15 @@ internal sealed class LocalCache
         int shard = _placement.ShardOf(hash);
 
         // Acquire, all three; pair with the releases in LocalShard that publish tables, heads and links.
-        LocalBucket[] buckets = Volatile.Read(ref _tables[shard].Buckets);
+        ref LocalTable table = ref _tables[shard];
+        LocalBucket[] buckets = Volatile.Read(ref table.Buckets);
         LocalEntry? entry = Volatile.Read(ref buckets[_placement.BucketOf(hash, buckets.Length)].Head);
         while (entry is not null)
         {
             if (entry.Is(hash, key))
             {
                 entry.RaiseFrequency();
-                if ((uint)hash < _duel.SampleBelow)
+                if ((uint)hash < table.SampleBelow)
                 {
                     _shards[shard].RecordHit(hash);
                 }

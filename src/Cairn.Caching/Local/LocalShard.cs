@@ -259,6 +259,7 @@ internal sealed class LocalShard
             _ghost.Clear();
             _sketch = null;
             _shadows = null;
+            _tables[_index].SampleBelow = 0;
         }
     }
 
@@ -406,7 +407,9 @@ internal sealed class LocalShard
         _small.AddPresent(present, _duel.SampleBelow);
 
         // Release; a hit without the lock records into complete shadows.
-        Volatile.Write(ref _shadows, new ShadowSet(_duel, present));
+        var shadows = new ShadowSet(_duel, present);
+        Volatile.Write(ref _shadows, shadows);
+        _tables[_index].SampleBelow = shadows.SampleBelow;
     }
 
     private LocalEntry ChooseVictim(long now)
@@ -613,6 +616,12 @@ internal sealed class LocalShard
 internal struct LocalTable
 {
     public LocalBucket[] Buckets;
+
+    /// <summary>
+    /// <see cref="ShadowSet.SampleBelow"/>; 0 while there are no shadows. Here, because a hit needs the table's line of the processor's cache anyway. A stale
+    /// read records a hit of a key that the shadows do not sample, or does not record one that they sample.
+    /// </summary>
+    public uint SampleBelow;
 }
 
 /// <summary>The head of the chain of a bucket.</summary>

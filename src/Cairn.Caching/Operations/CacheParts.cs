@@ -150,7 +150,8 @@ internal sealed class CacheParts : IAsyncDisposable
             estimates[i] = new LocalHitEstimate(
                 i < candidates ? QueuePolicy.Candidates[i].Name : duel.Ruling,
                 i < candidates ? 1 : ShadowSet.Scales[i - candidates],
-                Math.Clamp((hits + duel.Gained[i]) / reads, 0, 1));
+                Math.Clamp((hits + duel.Gained[i]) / reads, 0, 1),
+                Math.Min(1, duel.Margins[i] / reads));
         }
 
         return estimates;

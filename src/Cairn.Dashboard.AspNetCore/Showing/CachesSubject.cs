@@ -98,6 +98,7 @@ internal sealed partial class CachesSubject : IDashboardSubject, IDisposable
             writer.WriteString("policy"u8, estimate.Policy);
             writer.WriteNumber("capacityFactor"u8, estimate.CapacityFactor);
             writer.WriteNumber("hitRatio"u8, estimate.HitRatio);
+            writer.WriteNumber("margin"u8, estimate.Margin);
             writer.WriteEndObject();
         }
 

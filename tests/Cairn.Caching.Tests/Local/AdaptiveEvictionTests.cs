@@ -1,4 +1,5 @@
 using Cairn.Caching.Local;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Tests.Local;
 
@@ -90,6 +91,45 @@ public class AdaptiveEvictionTests
             Assert.Equal(twice, ratio + (cache.GetPolicyStatistics().Gained[^2] / requests.Length), 0.02);
             Assert.Equal(four, ratio + (cache.GetPolicyStatistics().Gained[^1] / requests.Length), 0.02);
         }
+    }
+
+    // Each series of keys has other hashes, so that other keys are sampled. The interval of 95 % is itself an estimate, from eight groups of keys.
+    [Fact]
+    public void Most_estimates_are_within_their_margins_which_are_some_hundredths()
+    {
+        const int Capacity = 2000;
+        const int Series = 12;
+        const int Requests = 60_000;
+        int within = 0;
+        for (int seed = 0; seed < Series; seed++)
+        {
+            var random = new Random(seed);
+            int[] requests = [.. Enumerable.Range(0, Requests).Select(_ => (seed * 100_000) + (int)(20_000 * Math.Pow(random.NextDouble(), 4)))];
+            var cache = new LocalCache(Capacity, long.MaxValue);
+
+            double ratio = Replay(cache, requests);
+
+            DuelStatistics statistics = cache.GetPolicyStatistics();
+            double margin = statistics.Margins[^2] / Requests;
+            double twice = Replay(new LocalCache(Capacity * 2, long.MaxValue), requests);
+            within += Math.Abs(ratio + (statistics.Gained[^2] / Requests) - twice) <= margin ? 1 : 0;
+            Assert.InRange(margin, 0.001, 0.06);
+        }
+
+        Assert.InRange(within, Series - 3, Series);
+    }
+
+    [Fact]
+    public void An_estimate_from_all_keys_leaves_nothing_to_chance()
+    {
+        var cache = new LocalCache(100, long.MaxValue);
+        var random = new Random(1);
+
+        Replay(cache, Enumerable.Range(0, 20_000).Select(_ => random.Next(1000)));
+
+        DuelStatistics statistics = cache.GetPolicyStatistics();
+        Assert.NotEqual(0, statistics.Gained[^3]);
+        Assert.InRange(statistics.Margins[^3], 0, 1);
     }
 
     [Fact]

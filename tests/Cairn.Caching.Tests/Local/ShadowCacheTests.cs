@@ -12,7 +12,7 @@ public class ShadowCacheTests
     {
         const int Capacity = 50;
         var random = new Random(policy);
-        var shadow = new ShadowCache(QueuePolicy.Candidates[policy], Capacity);
+        var shadow = new OneShadow(QueuePolicy.Candidates[policy], Capacity);
         var requested = new HashSet<uint>();
 
         for (int i = 0; i < 20_000; i++)
@@ -39,7 +39,7 @@ public class ShadowCacheTests
     {
         foreach (QueuePolicy policy in QueuePolicy.Candidates.Where(policy => policy.Margin > 0 || !policy.ComparesFrequency))
         {
-            var shadow = new ShadowCache(policy, 100);
+            var shadow = new OneShadow(policy, 100);
             int hits = Enumerable.Range(0, 100 * 400).Count(i => shadow.Request(KeyOf(i % 400)));
 
             Assert.True(policy.ComparesFrequency ? hits > 4000 : hits < 400, $"{policy.Name}: {hits} hits.");
@@ -51,7 +51,7 @@ public class ShadowCacheTests
     {
         const int Capacity = 400;
         var random = new Random(1);
-        var shadow = new ShadowCache(QueuePolicy.Candidates.Single(policy => policy.OrdersByUse), Capacity);
+        var shadow = new OneShadow(QueuePolicy.Candidates.Single(policy => policy.OrdersByUse), Capacity);
         var order = new LinkedList<int>();
         var places = new Dictionary<int, LinkedListNode<int>>();
         int hits = 0;
@@ -79,5 +79,46 @@ public class ShadowCacheTests
         Assert.InRange(hits, hitsOfLru * 0.97, hitsOfLru);
     }
 
+    // The table, the states and the links of all shadows are common. Each must behave as if it were alone, whatever the others hold.
+    [Fact]
+    public void Shadows_over_the_same_keys_hold_what_each_would_hold_alone()
+    {
+        var random = new Random(1);
+        (QueuePolicy Policy, int Capacity)[] kinds =
+            [.. QueuePolicy.Candidates.Select((policy, i) => (policy, 40 + i)), (QueuePolicy.First, 20), (QueuePolicy.First, 400), (QueuePolicy.FirstOfSmall, 1)];
+        var together = new ShadowCaches(kinds);
+        OneShadow[] alone = [.. kinds.Select(kind => new OneShadow(kind.Policy, kind.Capacity))];
+
+        for (int i = 0; i < 40_000; i++)
+        {
+            uint key = KeyOf((i / 50) + (int)(600 * Math.Pow(random.NextDouble(), 2)));
+            if (random.Next(50) == 0)
+            {
+                together.Remove(key);
+                Array.ForEach(alone, shadow => shadow.Remove(key));
+            }
+
+            bool[] isAsked = [.. kinds.Select(_ => random.Next(10) > 0)];
+            ulong hits = together.Request(key, BitsWhere(shadow => isAsked[shadow]));
+
+            Assert.Equal(BitsWhere(shadow => isAsked[shadow] && alone[shadow].Request(key)), hits);
+        }
+
+        Assert.Equal(alone.Select(shadow => shadow.Count), kinds.Select((_, i) => together[i].Count));
+
+        ulong BitsWhere(Func<int, bool> isSet) => Enumerable.Range(0, kinds.Length).Where(isSet).Aggregate(0UL, (bits, i) => bits | ShadowCaches.BitOf(i));
+    }
+
     private static uint KeyOf(int number) => (uint)number * 2_654_435_761;
+
+    private sealed class OneShadow(QueuePolicy policy, int capacity)
+    {
+        private readonly ShadowCaches _caches = new([(policy, capacity)]);
+
+        public int Count => _caches[0].Count;
+
+        public bool Request(uint key) => _caches.Request(key, ShadowCaches.BitOf(0)) != 0;
+
+        public void Remove(uint key) => _caches.Remove(key);
+    }
 }

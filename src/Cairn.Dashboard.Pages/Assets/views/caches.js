@@ -76,7 +76,7 @@ export function caches(root, context) {
       charts.entries.update(charted, [charted.levels('localEntries')]);
       const estimates = cache.localEstimates ?? [];
       const withFactor = factor => estimates.find(one => one.capacityFactor === factor && one.policy === cache.localPolicy);
-      const ratioOf = one => one ? percent(one.hitRatio) : '–';
+      const ratioOf = one => one ? `${percent(one.hitRatio)} ± ${percent(one.margin)}` : '–';
       eviction.set('policy', cache.localPolicy ?? '–');
       eviction.set('since', cache.localPolicySeconds === undefined ? 'the start' : `${span(cache.localPolicySeconds * 1000)} ago`);
       eviction.set('changes', cache.localPolicyChanges === undefined ? '–' : exact(cache.localPolicyChanges));

@@ -27,10 +27,13 @@ internal sealed class PolicyDuel
     private const int EntriesOfSmallCache = 1024;
     private const double LeastLagOfRequests = 0.05;
 
+    // Of Student's distribution with one degree of freedom less than there are groups, for an interval of 95 %.
+    private const double QuantileOfGroups = 2.365;
+
     private readonly Lock _lock = new();
     private readonly bool _isFixed;
     private readonly double[] _won = new double[ShadowTally.Contestants * ShadowTally.Contestants];
-    private readonly double[] _gained = new double[ShadowSet.Shadows];
+    private readonly double[] _gained = new double[ShadowSet.Shadows * ShadowTally.Groups];
     private QueuePolicy _ruling;
     private uint _sampleBelow;
     private long _sampledEntries;
@@ -109,16 +112,16 @@ internal sealed class PolicyDuel
     /// <summary>Counts the requests of a shard and chooses the policy (I1).</summary>
     public void Count(in ShadowTally tally, long now)
     {
-        int candidates = QueuePolicy.Candidates.Count;
+        int candidates = ShadowTally.Cache;
         lock (_lock)
         {
             _requests += tally.Requests;
-            for (int i = 0; i < _won.Length; i++)
+            for (int i = 0; i < tally.Won.Length; i++)
             {
                 _won[i] += tally.Won[i];
             }
 
-            for (int i = 0; i < _gained.Length; i++)
+            for (int i = 0; i < tally.Gained.Length; i++)
             {
                 _gained[i] += tally.Gained[i];
             }
@@ -177,9 +180,34 @@ internal sealed class PolicyDuel
     {
         lock (_lock)
         {
-            return new DuelStatistics(_ruling.Name, _changes, _since, [.. _gained]);
+            double[] gained = new double[ShadowSet.Shadows];
+            double[] margins = new double[ShadowSet.Shadows];
+            for (int i = 0; i < gained.Length; i++)
+            {
+                double mean = 0;
+                double squares = 0;
+                for (int group = 0; group < ShadowTally.Groups; group++)
+                {
+                    double ofGroup = _gained[(group * gained.Length) + i];
+                    double fromMean = ofGroup - mean;
+                    mean += fromMean / (group + 1);
+                    squares += fromMean * (ofGroup - mean);
+                }
+
+                gained[i] = mean * ShadowTally.Groups;
+
+                // The variance of a sum of independent groups. If all keys are sampled, nothing is left to chance.
+                double variance = squares * ShadowTally.Groups / (ShadowTally.Groups - 1) * (_sampleBelow == 0 ? 0 : 1 - ShareOf(i));
+                margins[i] = QuantileOfGroups * Math.Sqrt(Math.Max(0, variance));
+            }
+
+            return new DuelStatistics(_ruling.Name, _changes, _since, gained, margins);
         }
     }
+
+    /// <summary>Returns the share of the keys that a shadow sees.</summary>
+    private double ShareOf(int shadow) =>
+        (shadow < ShadowTally.Cache ? _sampleBelow : SampleBelowFor(ShadowSet.Scales[shadow - ShadowTally.Cache])) / (double)(1L << 32);
 
     private static int IndexOf(QueuePolicy policy)
     {
@@ -217,5 +245,6 @@ internal sealed class PolicyDuel
 /// The estimated hits that the cache would have had more since it is full, negative if fewer: first with each of <see cref="QueuePolicy.Candidates"/>,
 /// then with each of <see cref="ShadowSet.Scales"/> of its capacity.
 /// </param>
+/// <param name="Margins">For each of these, half the width of its interval of 95 %: by how much the sampled keys can be unlike all keys.</param>
 [StructLayout(LayoutKind.Auto)]
-internal readonly record struct DuelStatistics(string Ruling, long Changes, long Since, IReadOnlyList<double> Gained);
+internal readonly record struct DuelStatistics(string Ruling, long Changes, long Since, IReadOnlyList<double> Gained, IReadOnlyList<double> Margins);

@@ -1,32 +1,29 @@
 namespace Cairn.Eviction.Dueling;
 
 // A cache of keys without values: what a cache would hold of the sampled keys if it followed a policy. The same queues, ghosts and
-// sketch as the first level has, over numbers only, 12 bytes a key. The caller synchronizes.
+// sketch as the first level has. ShadowCaches has the keys and their states. The caller synchronizes.
 internal sealed class ShadowCache
 {
-    /// <summary>The largest capacity. Links have 16 bits, and 0 is no link.</summary>
-    public const int MaxCapacity = ushort.MaxValue - 1;
-
+    private readonly ShadowCaches _all;
+    private readonly int _index;
     private readonly int _capacity;
-    private readonly Node[] _nodes;
-    private readonly ushort[] _buckets;
     private readonly GhostQueue _ghost = new();
     private Queue _small;
     private Queue _main;
-    private ushort _free;
-    private int _untouched = 1;
     private QueuePolicy _policy;
     private FrequencySketch? _sketch;
 
     /// <summary>Creates an empty shadow.</summary>
+    /// <param name="all">The shadows over the same keys.</param>
+    /// <param name="index">The index of this one among them.</param>
     /// <param name="policy">The policy that it follows.</param>
-    /// <param name="capacity">The number of keys, from 1 to <see cref="MaxCapacity"/>.</param>
-    public ShadowCache(QueuePolicy policy, int capacity)
+    /// <param name="capacity">The number of keys, at least 1.</param>
+    public ShadowCache(ShadowCaches all, int index, QueuePolicy policy, int capacity)
     {
-        Debug.Assert(capacity is > 0 and <= MaxCapacity, "A link has 16 bits.");
+        Debug.Assert(capacity > 0, "There is room for one at least.");
+        _all = all;
+        _index = index;
         _capacity = capacity;
-        _nodes = new Node[capacity + 1];
-        _buckets = new ushort[capacity];
         _policy = policy;
         Follow(policy);
     }
@@ -41,43 +38,10 @@ internal sealed class ShadowCache
         _sketch = policy.ComparesFrequency ? _sketch ?? new FrequencySketch(_capacity) : null;
     }
 
-    /// <summary>Inserts a key that the cache holds when the shadow begins.</summary>
-    public void Begin(uint key, byte uses, bool isMain)
+    /// <summary>Inserts a key that it does not hold, and evicts others.</summary>
+    public void Insert(ushort slot, bool isMain)
     {
-        if (Find(key) == 0)
-        {
-            Insert(key, isMain);
-            _nodes[Find(key)].Frequency = uses;
-        }
-    }
-
-    /// <summary>Requests a key; a miss inserts it.</summary>
-    /// <param name="key">Bits of the key's hash that are evenly distributed among the sampled keys.</param>
-    /// <returns>True if the shadow held the key.</returns>
-    public bool Request(uint key)
-    {
-        if (Find(key) is var found and not 0)
-        {
-            ref byte frequency = ref _nodes[found].Frequency;
-            frequency = (byte)Math.Min(frequency + 1, QueuePolicy.MaxFrequency);
-            return true;
-        }
-
-        Insert(key, isMain: false);
-        return false;
-    }
-
-    /// <summary>Forgets a key that was removed from the cache.</summary>
-    public void Remove(uint key)
-    {
-        if (Find(key) is var found and not 0)
-        {
-            Drop(found);
-        }
-    }
-
-    private void Insert(uint key, bool isMain)
-    {
+        uint key = _all.KeyOf(slot);
         _sketch?.Add(key, 1);
         while (Count >= _capacity)
         {
@@ -85,8 +49,14 @@ internal sealed class ShadowCache
         }
 
         isMain |= _policy.GhostsPerMainEntry > 0 && _ghost.TryTake(key);
-        ushort node = Take(key);
-        Append(ref isMain ? ref _main : ref _small, node, isMain);
+        Append(slot, isMain);
+    }
+
+    /// <summary>Forgets a key that it holds.</summary>
+    public void Drop(ushort slot)
+    {
+        Unlink(slot);
+        _all.SetGone(slot, _index);
     }
 
     private void EvictOne()
@@ -111,7 +81,7 @@ internal sealed class ShadowCache
             while (_small.Count > 0)
             {
                 ushort oldest = _small.Oldest;
-                if (_nodes[oldest].Frequency >= _policy.UsesForMain)
+                if (_all.UsesOf(oldest, _index) >= _policy.UsesForMain)
                 {
                     Promote(oldest);
                     continue;
@@ -143,16 +113,16 @@ internal sealed class ShadowCache
             while (_small.Count > _policy.SmallOf(_capacity))
             {
                 ushort first = _small.Oldest;
-                Move(first, ref _small, toMain: _nodes[first].Frequency == 0);
+                Move(first, toMain: _all.UsesOf(first, _index) == 0);
             }
 
             ushort last = _main.Count > 0 ? _main.Oldest : _small.Oldest;
-            if (_nodes[last].Frequency == 0 || _main.Count == 0)
+            if (_all.UsesOf(last, _index) == 0 || _main.Count == 0)
             {
                 return last;
             }
 
-            Move(last, ref _main, toMain: false);
+            Move(last, toMain: false);
         }
     }
 
@@ -161,107 +131,64 @@ internal sealed class ShadowCache
         while (true)
         {
             ushort oldest = _main.Oldest;
-            ref Node node = ref _nodes[oldest];
-            if (node.Frequency == 0)
+            byte uses = _all.UsesOf(oldest, _index);
+            if (uses == 0)
             {
                 return oldest;
             }
 
-            node.Frequency--;
-            _sketch?.Add(node.Key, 1);
-            Unlink(ref _main, oldest);
-            Append(ref _main, oldest, isMain: true);
+            _sketch?.Add(_all.KeyOf(oldest), 1);
+            Unlink(oldest);
+            Append(oldest, isMain: true);
+            _all.SetUses(oldest, _index, (byte)(uses - 1));
         }
     }
 
-    private int UsesOf(ushort node) => _sketch!.Estimate(_nodes[node].Key) + _nodes[node].Frequency;
+    private int UsesOf(ushort slot) => _sketch!.Estimate(_all.KeyOf(slot)) + _all.UsesOf(slot, _index);
 
-    private void Promote(ushort node)
+    private void Promote(ushort slot)
     {
-        _sketch?.Add(_nodes[node].Key, _nodes[node].Frequency);
-        Move(node, ref _small, toMain: true);
+        _sketch?.Add(_all.KeyOf(slot), _all.UsesOf(slot, _index));
+        Move(slot, toMain: true);
     }
 
-    private void Move(ushort node, ref Queue from, bool toMain)
+    // The uses begin at 0 again.
+    private void Move(ushort slot, bool toMain)
     {
-        _nodes[node].Frequency = 0;
-        Unlink(ref from, node);
-        Append(ref toMain ? ref _main : ref _small, node, toMain);
+        Unlink(slot);
+        Append(slot, toMain);
     }
 
-    private void Evict(ushort node, bool isRemembered)
+    private void Evict(ushort slot, bool isRemembered)
     {
-        uint key = _nodes[node].Key;
-        _sketch?.Add(key, _nodes[node].Frequency);
+        uint key = _all.KeyOf(slot);
+        _sketch?.Add(key, _all.UsesOf(slot, _index));
         if (isRemembered && _policy.GhostsPerMainEntry > 0)
         {
             _ghost.Add(key, _policy.GhostSpan(_capacity));
         }
 
-        Drop(node);
+        Drop(slot);
     }
 
-    private ref ushort BucketOf(uint key) => ref _buckets[(int)(((ulong)key * (uint)_buckets.Length) >> 32)];
-
-    private ushort Find(uint key)
+    private void Append(ushort slot, bool isMain)
     {
-        ushort node = BucketOf(key);
-        while (node != 0 && _nodes[node].Key != key)
-        {
-            node = _nodes[node].NextInBucket;
-        }
-
-        return node;
-    }
-
-    private ushort Take(uint key)
-    {
-        ushort node = _free;
-        if (node == 0)
-        {
-            node = (ushort)_untouched++;
-        }
-        else
-        {
-            _free = _nodes[node].Newer;
-        }
-
-        ref ushort head = ref BucketOf(key);
-        _nodes[node] = new Node { Key = key, NextInBucket = head };
-        head = node;
-        return node;
-    }
-
-    private void Drop(ushort node)
-    {
-        ref ushort link = ref BucketOf(_nodes[node].Key);
-        while (link != node)
-        {
-            link = ref _nodes[link].NextInBucket;
-        }
-
-        link = _nodes[node].NextInBucket;
-        Unlink(ref _nodes[node].IsMain ? ref _main : ref _small, node);
-        _nodes[node].Newer = _free;
-        _free = node;
-    }
-
-    private void Append(ref Queue queue, ushort node, bool isMain)
-    {
-        ref Node added = ref _nodes[node];
-        added.IsMain = isMain;
-        added.Newer = 0;
-        added.Older = queue.Newest;
-        (queue.Newest == 0 ? ref queue.Oldest : ref _nodes[queue.Newest].Newer) = node;
-        queue.Newest = node;
+        ref Queue queue = ref isMain ? ref _main : ref _small;
+        _all.SetHeld(slot, _index, isMain);
+        _all.Newer(slot, _index) = 0;
+        _all.Older(slot, _index) = queue.Newest;
+        (queue.Newest == 0 ? ref queue.Oldest : ref _all.Newer(queue.Newest, _index)) = slot;
+        queue.Newest = slot;
         queue.Count++;
     }
 
-    private void Unlink(ref Queue queue, ushort node)
+    private void Unlink(ushort slot)
     {
-        ref Node removed = ref _nodes[node];
-        (removed.Older == 0 ? ref queue.Oldest : ref _nodes[removed.Older].Newer) = removed.Newer;
-        (removed.Newer == 0 ? ref queue.Newest : ref _nodes[removed.Newer].Older) = removed.Older;
+        ref Queue queue = ref _all.IsInMain(slot, _index) ? ref _main : ref _small;
+        ushort newer = _all.Newer(slot, _index);
+        ushort older = _all.Older(slot, _index);
+        (older == 0 ? ref queue.Oldest : ref _all.Newer(older, _index)) = newer;
+        (newer == 0 ? ref queue.Newest : ref _all.Older(newer, _index)) = older;
         queue.Count--;
     }
 
@@ -271,16 +198,5 @@ internal sealed class ShadowCache
         public ushort Oldest;
         public ushort Newest;
         public int Count;
-    }
-
-    [StructLayout(LayoutKind.Auto)]
-    private struct Node
-    {
-        public uint Key;
-        public ushort Newer;
-        public ushort Older;
-        public ushort NextInBucket;
-        public byte Frequency;
-        public bool IsMain;
     }
 }

@@ -15,8 +15,10 @@ internal sealed class ShadowSet
 
     private readonly PolicyDuel _duel;
     private readonly ulong[] _records = new ulong[Records];
-    private readonly ShadowCache[] _shadows = new ShadowCache[Shadows];
+    private readonly ShadowCaches _shadows;
     private readonly uint[] _below = new uint[Shadows];
+    private readonly uint _leastBelow;
+    private readonly ulong _askedAll;
     private QueuePolicy _followed;
     private int _recorded;
     private long _now;
@@ -30,6 +32,7 @@ internal sealed class ShadowSet
         _followed = duel.Ruling;
         SampleBelow = duel.SampleBelow;
         int candidates = QueuePolicy.Candidates.Count;
+        var shadows = new (QueuePolicy Policy, int Capacity)[Shadows];
         for (int i = 0; i < Shadows; i++)
         {
             double scale = i < candidates ? 1 : Scales[i - candidates];
@@ -38,14 +41,20 @@ internal sealed class ShadowSet
             // Counted, not computed from the share of the sample. If the sample has more keys by chance, the shadow has proportionally more room.
             uint below = _below[i];
             double capacity = scale * present.Count(key => (uint)key.Hash < below);
-            QueuePolicy policy = i < candidates ? QueuePolicy.Candidates[i] : _followed;
-            _shadows[i] = new ShadowCache(policy, (int)Math.Clamp(Math.Round(capacity), 1, ShadowCache.MaxCapacity));
-            bool hasUses = duel.BeginsWithUses && !policy.ComparesFrequency;
+            shadows[i] = (i < candidates ? QueuePolicy.Candidates[i] : _followed, (int)Math.Clamp(Math.Round(capacity), 1, ShadowCaches.MaxTotalCapacity / Shadows));
+        }
+
+        _shadows = new ShadowCaches(shadows);
+        _leastBelow = _below.Min();
+        for (int i = 0; i < Shadows; i++)
+        {
+            _askedAll |= ShadowCaches.BitOf(i);
+            bool hasUses = duel.BeginsWithUses && !shadows[i].Policy.ComparesFrequency;
             foreach (PresentKey key in present)
             {
-                if ((uint)key.Hash < below)
+                if ((uint)key.Hash < _below[i])
                 {
-                    _shadows[i].Begin(KeyOf(key.Hash), hasUses ? key.Uses : (byte)0, key.IsMain);
+                    _shadows.Begin(i, KeyOf(key.Hash), hasUses ? key.Uses : (byte)0, key.IsMain);
                 }
             }
         }
@@ -55,7 +64,7 @@ internal sealed class ShadowSet
     public static IReadOnlyList<double> Scales { get; } = [0.5, 2, 4];
 
     /// <summary>The number of shadows: one for each candidate and one for each of <see cref="Scales"/>.</summary>
-    public static int Shadows => QueuePolicy.Candidates.Count + Scales.Count;
+    public static int Shadows { get; } = QueuePolicy.Candidates.Count + Scales.Count;
 
     /// <summary>The value of <see cref="PolicyDuel.SampleBelow"/> that the shadows were made for.</summary>
     public uint SampleBelow { get; }
@@ -112,10 +121,7 @@ internal sealed class ShadowSet
             Replay(Math.Min(recorded, Records));
         }
 
-        foreach (ShadowCache shadow in _shadows)
-        {
-            shadow.Remove(KeyOf(hash));
-        }
+        _shadows.Remove(KeyOf(hash));
     }
 
     // The low bit of a record shows whether the request was a hit, so it is not part of the key.
@@ -123,12 +129,11 @@ internal sealed class ShadowSet
 
     private void Replay(int count)
     {
-        int candidates = QueuePolicy.Candidates.Count;
         QueuePolicy ruling = _duel.Ruling;
         if (!ReferenceEquals(ruling, _followed))
         {
             _followed = ruling;
-            for (int i = candidates; i < Shadows; i++)
+            for (int i = ShadowTally.Cache; i < Shadows; i++)
             {
                 _shadows[i].Follow(ruling);
             }
@@ -136,49 +141,75 @@ internal sealed class ShadowSet
 
         int contestants = ShadowTally.Contestants;
         Span<int> won = stackalloc int[contestants * contestants];
-        Span<double> gained = stackalloc double[Shadows];
-        Span<byte> hits = stackalloc byte[Records];
+        Span<int> more = stackalloc int[Shadows * ShadowTally.Groups];
         won.Clear();
-        for (int record = 0; record < count; record++)
+        more.Clear();
+        bool doAllAgree = true;
+        foreach (ulong hash in _records.AsSpan(0, count))
         {
-            hits[record] = (byte)((_records[record] & 1) << ShadowTally.Cache);
-        }
-
-        // One shadow after the other, so that its memory stays in the processor's cache.
-        for (int i = 0; i < Shadows; i++)
-        {
-            ShadowCache shadow = _shadows[i];
-            uint below = _below[i];
-            int more = 0;
-            for (int record = 0; record < count; record++)
+            ulong asked = AskedFor((uint)hash);
+            ulong hits = _shadows.Request(KeyOf(hash), asked);
+            int isHit = (int)(hash & 1);
+            if (hits != (isHit != 0 ? asked : 0))
             {
-                ulong hash = _records[record];
-                if ((uint)hash < below)
-                {
-                    int isHit = shadow.Request(KeyOf(hash)) ? 1 : 0;
-                    more += isHit - (int)(hash & 1);
-                    hits[record] |= (byte)(i < candidates ? isHit << i : 0);
-                }
-            }
-
-            gained[i] = more * (double)(1L << 32) / below;
-        }
-
-        int all = (1 << contestants) - 1;
-        foreach (int hit in hits[..count])
-        {
-            // In most requests all contestants agree.
-            for (int winner = 0; hit != 0 && hit != all && winner < contestants; winner++)
-            {
-                for (int loser = 0; (hit >> winner & 1) != 0 && loser < contestants; loser++)
-                {
-                    won[(winner * contestants) + loser] += ~hit >> loser & 1;
-                }
+                doAllAgree = false;
+                Count(asked, hits, isHit, won, more.Slice(ShadowTally.GroupOf(hash) * Shadows, Shadows));
             }
         }
 
         _recorded = 0;
+        if (doAllAgree)
+        {
+            _duel.Count(new ShadowTally(count, default, default), _now);
+            return;
+        }
+
+        Span<double> gained = stackalloc double[more.Length];
+        for (int i = 0; i < gained.Length; i++)
+        {
+            gained[i] = more[i] * (double)(1L << 32) / _below[i % Shadows];
+        }
+
         _duel.Count(new ShadowTally(count, won, gained), _now);
+    }
+
+    private ulong AskedFor(uint hash)
+    {
+        if (hash < _leastBelow)
+        {
+            return _askedAll;
+        }
+
+        ulong asked = 0;
+        for (int i = 0; i < _below.Length; i++)
+        {
+            asked |= hash < _below[i] ? ShadowCaches.BitOf(i) : 0;
+        }
+
+        return asked;
+    }
+
+    // Adds a request to the wins and to the hits that each shadow had more than the cache.
+    private static void Count(ulong asked, ulong hits, int isHit, Span<int> won, Span<int> more)
+    {
+        uint hitters = (uint)isHit << ShadowTally.Cache;
+        for (int i = 0; i < more.Length; i++)
+        {
+            ulong bit = ShadowCaches.BitOf(i);
+            int isShadowHit = (hits & bit) != 0 ? 1 : 0;
+            more[i] += (asked & bit) != 0 ? isShadowHit - isHit : 0;
+            hitters |= i < ShadowTally.Cache ? (uint)isShadowHit << i : 0;
+        }
+
+        uint missers = ~hitters & ((1U << ShadowTally.Contestants) - 1);
+        for (uint winners = missers == 0 ? 0 : hitters; winners != 0; winners &= winners - 1)
+        {
+            int row = BitOperations.TrailingZeroCount(winners) * ShadowTally.Contestants;
+            for (uint losers = missers; losers != 0; losers &= losers - 1)
+            {
+                won[row + BitOperations.TrailingZeroCount(losers)]++;
+            }
+        }
     }
 }
 
@@ -191,18 +222,26 @@ internal readonly record struct PresentKey(ulong Hash, byte Uses, bool IsMain);
 
 /// <summary>What some requests have shown.</summary>
 /// <param name="requests">The number of requests.</param>
-/// <param name="won">For each pair of contestants, the requests that the first one hit and the second one missed.</param>
-/// <param name="gained">For each shadow, the estimated hits of all keys that the cache would have had more with it, negative if fewer.</param>
+/// <param name="won">
+/// For each pair of contestants, the requests that the first one hit and the second one missed. Empty if all agreed, as <paramref name="gained"/>.
+/// </param>
+/// <param name="gained">For each group of keys, for each shadow, the estimated hits that the cache would have had more with it, negative if fewer.</param>
 internal readonly ref struct ShadowTally(int requests, ReadOnlySpan<int> won, ReadOnlySpan<double> gained)
 {
-    /// <summary>The index of the cache itself among the contestants, after the candidates.</summary>
-    public static int Cache => QueuePolicy.Candidates.Count;
+    /// <summary>The number of groups of sampled keys. The spread of the groups shows how exact an estimate is.</summary>
+    public const int Groups = 8;
 
-    public static int Contestants => Cache + 1;
+    /// <summary>The index of the cache itself among the contestants, after the candidates.</summary>
+    public static int Cache { get; } = QueuePolicy.Candidates.Count;
+
+    public static int Contestants { get; } = Cache + 1;
 
     public int Requests { get; } = requests;
 
     public ReadOnlySpan<int> Won { get; } = won;
 
     public ReadOnlySpan<double> Gained { get; } = gained;
+
+    /// <summary>Returns the group of a key. The low half of the hash decides whether the key is sampled, and the highest bits choose its shard.</summary>
+    public static int GroupOf(ulong hash) => (int)(hash >> 32) & (Groups - 1);
 }

@@ -75,21 +75,22 @@ internal static class ServeConfiguration
         var seen = new HashSet<string>(StringComparer.Ordinal);
         foreach (JsonProperty property in document.RootElement.EnumerateObject())
         {
-            string where = $"\"{property.Name}\" in '{file}'";
-            if (!seen.Add(property.Name))
+            string name = Decode(file, () => property.Name)!;
+            string where = $"\"{name}\" in '{file}'";
+            if (!seen.Add(name))
             {
-                throw Wrong(file, $"\"{property.Name}\" is there twice");
+                throw Wrong(file, $"\"{name}\" is there twice");
             }
 
-            string text = TextOf(property.Value) ?? throw Wrong(file, $"\"{property.Name}\" must be a text, a number, true or false");
-            if (property.Name == StoreName)
+            string text = Decode(file, () => TextOf(property.Value)) ?? throw Wrong(file, $"\"{name}\" must be a text, a number, true or false");
+            if (name == StoreName)
             {
                 options = options with { StorePath = text };
                 continue;
             }
 
-            ServeSetting setting = settings.FirstOrDefault(known => known.Name == property.Name)
-                ?? throw Wrong(file, $"there is no setting \"{property.Name}\". Known are {StoreName}, {string.Join(", ", settings.Select(known => known.Name))}");
+            ServeSetting setting = settings.FirstOrDefault(known => known.Name == name)
+                ?? throw Wrong(file, $"there is no setting \"{name}\". Known are {StoreName}, {string.Join(", ", settings.Select(known => known.Name))}");
             setting.Apply(text, where, ref options);
         }
     }
@@ -109,6 +110,19 @@ internal static class ServeConfiguration
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new ToolException(ExitCode.File, $"the configuration '{file}' cannot be read: {e.Message}", e);
+        }
+    }
+
+    // JSON is checked without its texts. They are decoded when they are read.
+    private static string? Decode(string file, Func<string?> read)
+    {
+        try
+        {
+            return read();
+        }
+        catch (InvalidOperationException e)
+        {
+            throw Wrong(file, "a name or a text in it is not valid UTF-8, or has half of a surrogate pair", e);
         }
     }
 

@@ -256,6 +256,8 @@ public sealed partial class ServeTests : ToolTest
     [InlineData("""{"threads": [1]}""", "\"threads\" must be a text, a number, true or false")]
     [InlineData("""{"threads": -1}""", "takes a number from 1 to 1024, not '-1'")]
     [InlineData("""["threads"]""", "it must be one JSON object")]
+    [InlineData("""{"store": "\ud800"}""", "half of a surrogate pair")]
+    [InlineData("""{"\ud800": "off"}""", "half of a surrogate pair")]
     [InlineData("{\n\"threads\": oops}", "it is not JSON: line 2")]
     public void Mistake_in_the_file_is_an_error_that_names_it(string json, string message)
     {

@@ -54,7 +54,7 @@ public sealed record ServerOptions
     public IReadOnlyList<string> PinnedPrefixes { get; init; } = [];
 
     /// <summary>Gets the maximum number of bytes of pinned entries, at most half of the store's file. A write that would exceed it is an error.
-    /// Default 0: a quarter of the file.</summary>
+    /// An error without <see cref="PinnedPrefixes"/>. Default 0: a quarter of the file.</summary>
     public long PinnedBytes { get; init; }
 
     /// <summary>Gets the addresses for memcached's protocol; null for none. Default 127.0.0.1:11211.</summary>

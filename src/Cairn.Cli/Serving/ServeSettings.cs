@@ -27,7 +27,7 @@ internal static class ServeSettings
                 Switch((options, isOn) => options with { EvictsEntries = !isOn }), "-M", "--disable-evictions"),
             new("pin", "PREFIXES", "Keep the entries whose keys begin with one of these prefixes: they are not evicted. Entries that were stored before are not found.", "prefixes separated by commas",
                 Text((options, prefixes) => options with { PinnedPrefixes = prefixes.Split(',') })),
-            new("pin-limit", "SIZE", "Bytes that pinned entries can take, at most half of the store. A write beyond that is an error. Default: a quarter of the store.", ByteSize.Form,
+            new("pin-limit", "SIZE", "Bytes that pinned entries can take, at most half of the store. A write beyond that is an error. Only with --pin. Default: a quarter of the store.", ByteSize.Form,
                 Size((options, bytes) => options with { PinnedBytes = bytes })),
             new("lock-memory", null, "Lock the store in memory, so that the system never swaps it out.", SwitchForm,
                 Switch((options, isOn) => options with { LocksMemory = isOn }), "-k")),

@@ -19,6 +19,7 @@ internal static class MetricTable
             RequestDurations),
         Counter("cairn.request.work", "s", "Time that workers spent on requests, by protocol and family of commands.", RequestWork),
         Counter("cairn.slow_requests", "", "Requests that took as long as the slow log's threshold, or longer.", s => s.Source.Requests.SlowLog.Total),
+        Counter("cairn.keyspace_events.dropped", "", "Keyspace events that were not sent because too many waited.", s => s.Source.Memcached.Options.Events.Dropped),
 
         // --- Connections ---
         Gauge("cairn.connections", "", "Connections now.", s => s.Engine.ConnectionCount),

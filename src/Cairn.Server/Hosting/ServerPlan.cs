@@ -186,6 +186,11 @@ internal sealed class ServerPlan
                 nameof(options), options.PinnedBytes, $"{nameof(ServerOptions)}.{nameof(ServerOptions.PinnedBytes)} must not be negative.");
         }
 
+        if (options is { PinnedBytes: > 0, PinnedPrefixes.Count: 0 })
+        {
+            throw new ServerException("A limit of pinned entries needs their prefixes: name them with --pin, or leave out --pin-limit.");
+        }
+
         if (options.Backlog is < 1 or > 1_000_000)
         {
             throw new ArgumentOutOfRangeException(

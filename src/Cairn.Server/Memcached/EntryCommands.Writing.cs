@@ -98,7 +98,7 @@ internal sealed unsafe partial class EntryCommands
             return WriteStatus.NotFound; // NOT_STORED, as in memcached.
         }
 
-        _copiedBytes += info.ValueBytes;
+        CountCopied(info.ValueBytes);
         WriteStatus status = _engine.Join(key, addition, isPrefix);
         return FinishJoin(key, status);
     }
@@ -127,7 +127,7 @@ internal sealed unsafe partial class EntryCommands
                     return WriteStatus.NotFound;
                 }
 
-                _copiedBytes += pin.Info.ValueBytes;
+                CountCopied(pin.Info.ValueBytes);
                 EntryContent content = EntryContent.Joined(pin, addition, isPrefix);
                 content.ChosenVersion = chosenVersion;
                 WriteStatus status = _engine.Write(key, content, WriteCondition.IfVersion, pin.Info.Version, out version);
@@ -232,6 +232,7 @@ internal sealed unsafe partial class EntryCommands
             ReadOutcome outcome = _engine.TryGet(key, text, acceptStale: false, out counted.Info);
             if (outcome == ReadOutcome.TooShort)
             {
+                CountCopied(counted.Info.ValueBytes);
                 rented = ArrayPool<byte>.Shared.Rent(counted.Info.ValueBytes);
                 outcome = _engine.TryGet(key, rented, acceptStale: false, out counted.Info);
             }
@@ -368,7 +369,8 @@ internal sealed unsafe partial class EntryCommands
 
     private WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration)
     {
-        WriteStatus status = _engine.Touch(key, expiration);
+        WriteStatus status = _engine.Touch(key, expiration, marks: null, expectedVersion: 0, out _, out int longBytes);
+        CountCopied(longBytes);
         if (status == WriteStatus.Stored)
         {
             NotifyTouched(key, expiration);

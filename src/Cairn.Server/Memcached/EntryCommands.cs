@@ -45,7 +45,7 @@ internal sealed unsafe partial class EntryCommands
         Events = sessions.Options.Events;
     }
 
-    /// <summary>Gets whether the turn has room for another command. Commands that add to a long value copy all of it.</summary>
+    /// <summary>Gets whether the turn has room for another command. Commands that change or examine a long value read all of it.</summary>
     public bool HasShareOfTurn => _copiedBytes <= MostCopiedInTurn;
 
     public MemcachedCounters Counters { get; }
@@ -54,6 +54,9 @@ internal sealed unsafe partial class EntryCommands
 
     /// <summary>Begins to execute the requests of a connection in a turn.</summary>
     public void BeginTurn() => _copiedBytes = 0;
+
+    /// <summary>Counts bytes of a value that a command copied.</summary>
+    public void CountCopied(long bytes) => _copiedBytes += bytes;
 
     // --- Rules ---
 

@@ -174,6 +174,7 @@ internal sealed unsafe partial class TextSession
                 return ReadOutcome.Miss;
             }
 
+            _entries.CountCopied(pin.Info.ValueBytes / Resp.KeySpace.CheckedBytesOfCopied);
             if (!request.Has(MemcachedMetaFlags.ReturnValue))
             {
                 return ReadOutcome.Hit;
@@ -242,7 +243,8 @@ internal sealed unsafe partial class TextSession
 
         EntryFields marks = info.Marks | (seen.IsWon ? EntryFields.Awaited : 0);
         ResolvedExpiration kept = expiration ?? _entries.ExpirationOf(info);
-        WriteStatus status = _engine.Touch(key, kept, marks, info.Version, out ulong version);
+        WriteStatus status = _engine.Touch(key, kept, marks, info.Version, out ulong version, out int longBytes);
+        _entries.CountCopied(longBytes);
         if (status == WriteStatus.Stored)
         {
             if (expiration is { } changed)
@@ -590,7 +592,9 @@ internal sealed unsafe partial class TextSession
             ResolvedExpiration expiration = request.Has(MemcachedMetaFlags.TimeToLive)
                 ? _entries.ExpirationOf(request.ExpirationSeconds)
                 : _entries.ExpirationOf(info);
-            WriteStatus status = _engine.Touch(key, expiration, EntryFields.Stale, info.Version, out _, _entries.ChosenVersionOf(request));
+            WriteStatus status = _engine.Touch(
+                key, expiration, EntryFields.Stale, info.Version, out _, out int longBytes, _entries.ChosenVersionOf(request));
+            _entries.CountCopied(longBytes);
             if (status is not (WriteStatus.VersionMismatch or WriteStatus.NotFound))
             {
                 if (status != WriteStatus.Stored)

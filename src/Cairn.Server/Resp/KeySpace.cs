@@ -18,6 +18,9 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
     private const int SmallestScratch = 1024;
     private const int KeptScratch = 64 << 10;
 
+    /// <summary>The number of bytes whose checksum is computed in the time in which one byte is copied.</summary>
+    public const int CheckedBytesOfCopied = 4;
+
     private readonly StoreEngine _engine = store.Engine;
     private byte[] _scratch = [];
     private long _longBytes;
@@ -49,7 +52,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
     /// <summary>Resets the counts of reads to zero.</summary>
     public void ForgetLookups() => Hits = Misses = 0;
 
-    /// <summary>Returns the number of bytes that were read and written to change values since the last call.</summary>
+    /// <summary>Returns the number of bytes that were read and written to change or examine values since the last call.</summary>
     public long TakeLongBytes()
     {
         long bytes = _longBytes;
@@ -218,6 +221,7 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
             KeyRef place = pinned.Place(_engine, bytes, key.Length);
             PinStatus status = _engine.TryPin(place, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, acceptHash: true);
             Count(place, status == PinStatus.Pinned, pin.Info.ValueBytes);
+            _longBytes += pin.Info.ValueBytes / CheckedBytesOfCopied;
             return new PinnedEntry(pin);
         }
     }
@@ -267,13 +271,13 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
         }
     }
 
-    /// <summary>Changes when an entry expires. If <paramref name="version"/> is not 0, only if the entry still has this
-    /// version.</summary>
-    public WriteStatus Touch(ReadOnlySpan<byte> key, in ResolvedExpiration expiration, ulong version = 0)
+    /// <summary>Changes when an entry expires, if it has not changed since it was read.</summary>
+    public WriteStatus Touch(ReadOnlySpan<byte> key, in ResolvedExpiration expiration, in EntryInfo old)
     {
+        _longBytes += old.ValueBytes; // The entry is written again.
         fixed (byte* bytes = key)
         {
-            return _engine.Touch(pinned.Place(_engine, bytes, key.Length), expiration, version);
+            return _engine.Touch(pinned.Place(_engine, bytes, key.Length), expiration, old.Version);
         }
     }
 

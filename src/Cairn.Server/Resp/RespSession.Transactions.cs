@@ -225,9 +225,10 @@ internal sealed partial class RespSession
 
                 work += command switch
                 {
-                    { Name: "keys" } => Server.Store.GetStatistics().Totals.Entries,
+                    { Name: "keys" or "randomkey" } => ScanWork(isWhole: command.Name == "keys" || User!.KeyPrefix.Length > 0),
                     { IsPublish: true } => (Server.Messages.PatternCount / PubSubHub.PatternsOfElement) + Server.Messages.CountSubscribers(arguments[1]),
                     not null when (command.Flags & CommandFlags.Rewrites) != 0 => RewriteWork(arguments[command.FirstKey]),
+                    { Group: "hash" or "set" or "sorted-set" } => CheckWork(arguments[command.FirstKey]),
                     _ => 0,
                 };
                 queued = queued[length..];
@@ -237,9 +238,20 @@ internal sealed partial class RespSession
         return (bytes, longest, work);
     }
 
+    // The work of visiting the whole store, or on average until the first entry.
+    private long ScanWork(bool isWhole)
+    {
+        long entries = Server.Store.GetStatistics().Totals.Entries;
+        long buckets = Keys.Engine.BucketCount / KeyScan.BucketsOfElement;
+        return isWhole ? entries + buckets : entries == 0 ? 0 : buckets / entries;
+    }
+
     private long RewriteWork(ReadOnlySpan<byte> key) => Keys.TryGetInfo(key, out EntryInfo info)
         ? (info.ValueBytes * 2L / BytesOfElement) + (info.Type == EntryType.Hash ? info.ValueBytes / BytesOfHashElement : 0)
         : 0;
+
+    private long CheckWork(ReadOnlySpan<byte> key) =>
+        Keys.TryGetInfo(key, out EntryInfo info) ? info.ValueBytes / (BytesOfElement * KeySpace.CheckedBytesOfCopied) : 0;
 
     private long ValueBytes(CommandInfo command, scoped in RespArguments arguments, ref long longest)
     {

@@ -25,6 +25,14 @@ internal static class Text
     /// <summary>Converts text that <see cref="Latin"/> created back to bytes.</summary>
     public static byte[] Bytes(string text) => Encoding.Latin1.GetBytes(text);
 
+    /// <summary>Returns whether text that <see cref="Latin"/> created matches. A long list is compared without an allocation for each.</summary>
+    public static bool Matches(this KeyFilter filter, string text)
+    {
+        const int LongestOnStack = 256;
+        Span<byte> bytes = text.Length <= LongestOnStack ? stackalloc byte[LongestOnStack] : new byte[text.Length];
+        return filter.Matches(bytes[..Encoding.Latin1.GetBytes(text, bytes)]);
+    }
+
     /// <summary>Writes text that <see cref="Latin"/> created, or ASCII text, as a bulk string.</summary>
     public static void WriteText(this ref RespWriter writer, string text)
     {

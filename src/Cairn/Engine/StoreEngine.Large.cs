@@ -256,9 +256,11 @@ internal sealed unsafe partial class StoreEngine
     }
 
     private WriteStatus TouchLarge(
-        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, ulong chosenVersion)
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, out int longBytes,
+        ulong chosenVersion)
     {
         version = 0;
+        longBytes = 0;
         while (true)
         {
             if (TryPin(key, PinTerm.Brief, out Pin pin, mostCopied: long.MaxValue, isUse: false, acceptHash: true) == PinStatus.Missing)
@@ -269,6 +271,7 @@ internal sealed unsafe partial class StoreEngine
             using (pin)
             {
                 EntryInfo info = pin.Info;
+                longBytes = info.ValueBytes;
                 if (expectedVersion != 0 && info.Version != expectedVersion)
                 {
                     return WriteStatus.VersionMismatch;

@@ -12,6 +12,17 @@ internal sealed unsafe partial class StoreEngine
 {
     public long BucketCount => (long)Memory.PartitionCount * Memory.Layout.BucketsPerPartition;
 
+    /// <summary>Returns whether the partition of a bucket has entries. An entry of a process that died while it wrote may not be counted
+    /// yet.</summary>
+    /// <param name="bucket">The bucket.</param>
+    /// <param name="end">The first bucket of the next partition.</param>
+    public bool HasEntries(long bucket, out long end)
+    {
+        int partition = (int)(bucket / Memory.Layout.BucketsPerPartition);
+        end = (partition + 1L) * Memory.Layout.BucketsPerPartition;
+        return Volatile.Read(ref Memory.Partition(partition)->Entries) > 0; // A stale count only delays a new key's first visit.
+    }
+
     /// <summary>Visits the live entries of one bucket. The key is a copy that is valid during the visit.</summary>
     public void VisitBucket(long number, EntryVisitor visitor)
     {

@@ -59,18 +59,21 @@ internal sealed unsafe partial class StoreEngine
     /// <summary>Changes when an entry expires. Writes a new entry, so the version changes.</summary>
     /// <remarks>If <paramref name="expectedVersion"/> is not 0, changes only an entry that still has that version.</remarks>
     public WriteStatus Touch(in KeyRef key, in ResolvedExpiration expiration, ulong expectedVersion = 0) =>
-        Touch(key, expiration, marks: null, expectedVersion, out _);
+        Touch(key, expiration, marks: null, expectedVersion, out _, out _);
 
     /// <summary>Changes an entry's expiration and marks. The marks stay if <paramref name="marks"/> is null, and the version that a client chose
-    /// stays if <paramref name="chosenVersion"/> is 0.</summary>
+    /// stays if <paramref name="chosenVersion"/> is 0. <paramref name="longBytes"/> is the length of a long value, which takes time to copy;
+    /// otherwise 0.</summary>
     public WriteStatus Touch(
-        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, ulong chosenVersion = 0)
+        in KeyRef key, in ResolvedExpiration expiration, EntryFields? marks, ulong expectedVersion, out ulong version, out int longBytes,
+        ulong chosenVersion = 0)
     {
+        longBytes = 0;
         WriteOperation.Begin(out WriteOperation write, key, WriteCondition.IfPresent, expectedVersion);
         var step = new TouchStep(marks);
         WriteStatus status = Run(ref write, ref step, new EntryContent { Expiration = expiration, ChosenVersion = chosenVersion });
         version = write.Version;
-        return status != NeedsUnlocked ? status : TouchLarge(key, expiration, marks, expectedVersion, out version, chosenVersion);
+        return status != NeedsUnlocked ? status : TouchLarge(key, expiration, marks, expectedVersion, out version, out longBytes, chosenVersion);
     }
 
     /// <summary>Adds bytes before or after a value.</summary>

@@ -72,10 +72,16 @@ public class StorageTests
     }
 
     [Theory]
-    [InlineData("append long 0 0 1\r\nx\r\n")]
-    [InlineData("prepend long 0 0 1\r\nx\r\n")]
-    [InlineData("ms long 1 MA\r\nx\r\n")]
-    public void Commands_that_each_copy_a_long_value_are_few_in_a_turn(string command)
+    [InlineData("append long 0 0 1\r\nx\r\n", 2)]
+    [InlineData("prepend long 0 0 1\r\nx\r\n", 2)]
+    [InlineData("ms long 1 MA\r\nx\r\n", 2)]
+    [InlineData("touch long 100\r\n", 2)]
+    [InlineData("mg long T100\r\n", 2)]
+    [InlineData("md long I T100\r\n", 2)]
+    [InlineData("incr long 1\r\n", 2)]
+    [InlineData("ma long\r\n", 2)]
+    [InlineData("mg long s\r\n", 5)]
+    public void Commands_that_each_read_a_long_value_are_few_in_a_turn(string command, int most)
     {
         using var session = new SessionUnderTest(options => options with { MaxItemBytes = 4 << 20 });
         Assert.True(session.Store.DefaultCollection.Set("long", TestBytes.Of(1 << 20)));
@@ -83,7 +89,7 @@ public class StorageTests
 
         Assert.True(session.Execute(budget: 200));
 
-        Assert.InRange((100 * command.Length) - session.RestBytes, command.Length, 2 * command.Length);
+        Assert.InRange((100 * command.Length) - session.RestBytes, command.Length, most * command.Length);
     }
 
     [Fact]

@@ -22,6 +22,7 @@ internal static class GrafanaDashboard
                 $"histogram_quantile({quantile}, sum by (le) (rate(cairn_request_duration_seconds_bucket{{job=\"$job\", instance=~\"$instance\"}}[$__rate_interval])))", $"p{quantile[2..].PadRight(2, '0')}"))]),
             new("Errors per second", "reqps", ("sum by (protocol, result) (rate(cairn_requests_total{job=\"$job\", instance=~\"$instance\", result!=\"ok\"}[$__rate_interval]))", "{{protocol}} {{result}}")),
             new("Slow requests per second", "reqps", Rate("cairn_slow_requests_total")),
+            new("Dropped keyspace events per second", "ops", Rate("cairn_keyspace_events_dropped_total")),
             new("Busy share of the workers", "percentunit", ("sum by (instance) (rate(cairn_request_work_seconds_total{job=\"$job\", instance=~\"$instance\"}[$__rate_interval])) / on (instance) cairn_workers{job=\"$job\", instance=~\"$instance\"}", "{{instance}}")),
         ]),
         ("Store",

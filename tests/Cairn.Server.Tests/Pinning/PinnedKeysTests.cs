@@ -111,6 +111,14 @@ public class PinnedKeysTests
     }
 
     [Fact]
+    public void Limit_without_prefixes_is_refused()
+    {
+        ServerException e = Assert.Throws<ServerException>(() => CairnServer.Check(new ServerOptions { IsEphemeral = true, PinnedBytes = 1 << 20 }));
+
+        Assert.Contains("--pin, or leave out --pin-limit", e.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Limit_of_more_than_half_of_the_store_is_refused()
     {
         using var host = new RespHost();

@@ -218,6 +218,15 @@ public partial class KeyspaceEventTests
     }
 
     [Fact]
+    public void Info_has_the_number_of_dropped_events()
+    {
+        using var host = new RespHost();
+        host.Server.Events.AddWaiting(new byte[KeyspaceEvents.MostWaitingBytes + 1], EventClasses.Evicted, "evicted"u8);
+
+        Assert.Contains("\r\ndropped_keyspace_events:1\r\n", host.Connect().Run("INFO stats"), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Departures_that_wait_have_at_most_16_MiB_of_keys()
     {
         using var host = new RespHost();

@@ -211,7 +211,7 @@ public sealed class PiecesTests : IDisposable
         [
             "HINCRBY big n 1", "HSET big 1 x", "HSETNX big other x", "APPEND long x", "SETRANGE long 5 x", "COPY long other REPLACE", "CLIENT REPLY SKIP\r\nGET long",
             "INFO", "INFO everything", "COMMAND", "COMMAND INFO", "COMMAND DOCS", "INCRBYFLOAT huge 1e4900", "HINCRBYFLOAT h huge 1e4900", "INCRBYFLOAT tiny 1e-4900\r\nDEL tiny",
-            "PUBLISH crowd message",
+            "PUBLISH crowd message", "EXPIRE long 100", "GETEX long EX 100", "CONFIG RESETSTAT", "CONFIG GET *", "INFO latencystats\r\nINFO stats", "COMMAND LIST FILTERBY PATTERN nosuch*", "CLIENT KILL ID 123456",
         ];
 
     [Theory]
@@ -238,6 +238,8 @@ public sealed class PiecesTests : IDisposable
     [InlineData("HINCRBY big n 1", 1000)]
     [InlineData("APPEND long x", 1000)]
     [InlineData("KEYS *", 30)]
+    [InlineData("HLEN huge", 2500)]
+    [InlineData("HGET huge f", 2500)]
     [InlineData("PUBLISH c m", 30_000)]
     [InlineData("PUBLISH crowd m", 10_000)]
     public void Transaction_of_too_much_work_is_refused_and_changes_nothing(string command, int times)
@@ -246,6 +248,8 @@ public sealed class PiecesTests : IDisposable
         Fill(client);
         byte[] keys = Request(["MSET", .. Enumerable.Range(0, Many).SelectMany(i => new[] { $"key-{i}", "value" })]);
         client.Send(keys, keys.Length);
+        byte[] huge = Request("HSET", "huge", "f", new string('v', 1_000_000));
+        client.Send(huge, huge.Length);
         client.Send($"HELLO 3\r\nPSUBSCRIBE{string.Concat(Enumerable.Range(0, 1000).Select(i => $" {i}*"))}\r\n");
         for (int i = 0; i < 100; i++)
         {
@@ -261,6 +265,13 @@ public sealed class PiecesTests : IDisposable
     [Theory]
     [InlineData("HSCAN big 0 MATCH absent*", 100)]
     [InlineData("INFO", 2000)]
+    [InlineData("INFO latencystats", 20_000)]
+    [InlineData("CONFIG RESETSTAT", 2000)]
+    [InlineData("EXPIRE long 100", 2000)]
+    [InlineData("PERSIST long\r\nEXPIRE long 100", 2000)]
+    [InlineData("DBSIZE", 100_000)]
+    [InlineData("FLUSHALL", 100_000)]
+    [InlineData("COMMAND LIST FILTERBY PATTERN nosuch*", 20_000)]
     [InlineData("COMMAND", 2000)]
     [InlineData("INCRBYFLOAT huge 1e4900", 2000)]
     [InlineData("SET own value", 2000)]

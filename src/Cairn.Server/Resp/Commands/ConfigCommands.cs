@@ -47,6 +47,9 @@ internal static class ConfigCommands
     // Each request may take some kilobytes.
     private const int MostSlowRequests = 65_536;
 
+    // The work to read a setting, in ordinary elements: some add up figures of the store.
+    private const int WorkOfSetting = 16;
+
     public static CommandInfo All { get; } = new()
     {
         Name = "config", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Get, Subcommands =
@@ -79,11 +82,13 @@ internal static class ConfigCommands
 
             for (int setting = 0; setting < s_settings.Length; setting++)
             {
-                session.Tally |= filter.Matches(Text.Bytes(s_settings[setting].Name)) ? 1L << setting : 0;
+                session.Tally |= filter.Matches(s_settings[setting].Name) ? 1L << setting : 0;
             }
         }
 
-        writer.WriteMapHeader(BitOperations.PopCount((ulong)session.Tally));
+        int found = BitOperations.PopCount((ulong)session.Tally);
+        session.CountWork(found * WorkOfSetting);
+        writer.WriteMapHeader(found);
         for (int setting = 0; setting < s_settings.Length; setting++)
         {
             if ((session.Tally & (1L << setting)) != 0)
@@ -183,6 +188,7 @@ internal static class ConfigCommands
 
     private static void ResetStatistics(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
+        session.CountWork(ServerCommands.AllCommandsWork);
         session.Server.Statistics.Reset();
         writer.WriteOk();
     }

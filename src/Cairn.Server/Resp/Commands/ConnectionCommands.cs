@@ -18,9 +18,6 @@ internal static class ConnectionCommands
     // The element at which CLIENT LIST continues when it has read all addresses.
     private const int AllAddressesRead = int.MaxValue;
 
-    // The number of clients that are looked at in the time of one ordinary key.
-    private const int SessionsOfElement = 4;
-
     public static CommandInfo[] All { get; } =
     [
         Make("ping", -1, CommandFlags.Fast | CommandFlags.Subscribed, Ping),
@@ -333,7 +330,7 @@ internal static class ConnectionCommands
             return;
         }
 
-        session.CountWork(session.Server.Sessions.Count / SessionsOfElement);
+        session.CountWork(session.Server.Sessions.Count);
         var text = new StringBuilder();
         foreach (RespSession other in session.Server.Sessions
             .Where(other => (wanted is null || wanted.Contains(other.Peer.Id)) && (kind is null || kind == KindOf(other)))
@@ -374,7 +371,7 @@ internal static class ConnectionCommands
 
     private static void Kill(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {
-        session.CountWork(session.Server.Sessions.Count / SessionsOfElement);
+        session.CountWork(session.Server.Sessions.Count);
         if (arguments.Count == 3)
         {
             string address = Text.Latin(arguments[2]);

@@ -76,7 +76,7 @@ internal static class ExpirationCommands
 
             // An expiration in the past removes the key.
             ResolvedExpiration expiration = keys.At(moment);
-            WriteStatus status = keys.Touch(arguments[1], expiration, info.Version);
+            WriteStatus status = keys.Touch(arguments[1], expiration, info);
             if (status == WriteStatus.Stored)
             {
                 Notify(session, arguments[1], expiration);
@@ -163,7 +163,7 @@ internal static class ExpirationCommands
                 return;
             }
 
-            WriteStatus status = session.Keys.Touch(arguments[1], ResolvedExpiration.Never, info.Version);
+            WriteStatus status = session.Keys.Touch(arguments[1], ResolvedExpiration.Never, info);
             if (status == WriteStatus.Stored)
             {
                 Notify(session, arguments[1], ResolvedExpiration.Never);

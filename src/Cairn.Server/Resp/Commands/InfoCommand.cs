@@ -28,6 +28,9 @@ internal static class InfoCommand
 
     private static string[] Replication => ["role:master", "connected_slaves:0", "master_failover_state:no-failover", "master_repl_offset:0"];
 
+    // The work of a section beside its characters, in ordinary elements: some add up figures of all commands or partitions.
+    private const int SectionWork = 128;
+
     // Each name is compared with each section, in one turn.
     private const int MaxNames = 1_024;
 
@@ -47,6 +50,7 @@ internal static class InfoCommand
                 continue;
             }
 
+            session.CountWork(SectionWork);
             text.Append(text.Length > 0 ? "\r\n" : "").Append("# ").Append(section.Name).Append("\r\n");
             bool isSecret = section.Lines == Keyspace && session.User!.KeyPrefix.Length > 0; // It would count the keys of others.
             foreach (string line in isSecret ? [] : section.Lines(session.Server))
@@ -127,7 +131,7 @@ internal static class InfoCommand
             $"pubsub_channels:{server.Messages.ChannelCount}", $"pubsub_patterns:{server.Messages.PatternCount}",
             "latest_fork_usec:0", "total_forks:0", "migrate_cached_sockets:0", $"tracking_total_keys:{server.Tracking.KeyCount}",
             $"tracking_total_items:{server.Tracking.KeyCount}", $"tracking_total_prefixes:{server.Tracking.PrefixCount}", $"total_error_replies:{numbers.Errors}",
-            $"total_slow_requests:{server.Metrics.SlowLog.Total}",
+            $"total_slow_requests:{server.Metrics.SlowLog.Total}", $"dropped_keyspace_events:{server.Events.Dropped}",
         ];
     }
 
@@ -148,6 +152,7 @@ internal static class InfoCommand
             $"cmdstat_{pair.Name}:calls={pair.Numbers.Requests},usec={pair.Numbers.BusyNs / 1000},usec_per_call={pair.Numbers.BusyNs / 1000.0 / Math.Max(1, pair.Numbers.Requests):F2},rejected_calls={pair.Numbers.Rejected},failed_calls={pair.Numbers.Errors}"));
 
     private static IEnumerable<string> LatencyStats(RespServer server) => server.Commands.Executable
+        .Where(command => server.Metrics.Total(recorder => recorder.Requests(command.Number)) > 0)
         .Select(command => (command.Name, Latencies: server.Metrics.LatenciesOf(command.Number)))
         .Where(pair => pair.Latencies.Count > 0)
         .Select(pair => Invariant(

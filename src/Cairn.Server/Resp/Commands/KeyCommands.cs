@@ -371,7 +371,15 @@ internal static class KeyCommands
             }
 
             seen = 0;
-            engine.VisitBucket((session.Tally + next - 1) % engine.BucketCount, visit);
+            long bucket = (session.Tally + next - 1) % engine.BucketCount;
+            if (engine.HasEntries(bucket, out long end))
+            {
+                engine.VisitBucket(bucket, visit);
+            }
+            else
+            {
+                next += (int)(end - bucket - 1); // The pages of an empty partition may not be in memory yet.
+            }
         }
 
         if (found is null)

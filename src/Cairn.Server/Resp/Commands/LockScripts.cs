@@ -220,7 +220,7 @@ internal static class LockScripts
             }
 
             ResolvedExpiration expiration = session.Keys.At(start + (time * unit));
-            WriteStatus status = session.Keys.Touch(call.Key(1), expiration, info.Version);
+            WriteStatus status = session.Keys.Touch(call.Key(1), expiration, info);
             if (status == WriteStatus.Stored)
             {
                 ExpirationCommands.Notify(session, call.Key(1), expiration);

@@ -217,7 +217,7 @@ internal static class PubSubCommands
                 writer.WriteArrayHeader((int)session.Tally);
             }
 
-            if (filter is not null && !filter.Matches(Text.Bytes(channel)))
+            if (filter is not null && !filter.Matches(channel))
             {
                 continue;
             }

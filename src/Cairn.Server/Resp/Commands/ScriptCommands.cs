@@ -8,6 +8,9 @@ internal static class ScriptCommands
     private const CommandFlags Changes = Flags | CommandFlags.Write | CommandFlags.DenyOom;
     private const int KeyArgument = 3;
 
+    // The characters of a script whose digests are computed in the time of one ordinary key.
+    private const int CharactersOfElement = 32;
+
     public static CommandInfo[] All { get; } =
     [
         Make("eval", Changes, EvaluateText),
@@ -61,6 +64,7 @@ internal static class ScriptCommands
             return;
         }
 
+        session.CountWork(arguments[1].Length / CharactersOfElement);
         if (session.Server.Scripts.TryLearn(arguments[1], out KnownScript? script))
         {
             Evaluate(session, arguments, script, keys, ref writer);

@@ -11,8 +11,12 @@ internal static class ServerCommands
     // The maximum length of the documentation of all commands.
     private const int DocsBytes = 256 << 10;
 
-    // The work to describe all commands, in ordinary elements.
-    private const int AllCommandsWork = 2048;
+    /// <summary>The work to describe all commands, or to add up their statistics, in ordinary elements.</summary>
+    public const int AllCommandsWork = 2048;
+
+    // The work to read the statistics of a partition, and to clear an empty one.
+    private const int WorkOfPartitionStatistics = 4;
+    private const int WorkOfClearing = 8;
 
     public static CommandInfo[] All { get; } =
     [
@@ -61,6 +65,7 @@ internal static class ServerCommands
     {
         if (session.User!.KeyPrefix.Length == 0)
         {
+            session.CountWork(WorkOfPartitionStatistics * session.Server.Store.PartitionCount);
             writer.WriteInteger(session.Server.Pinned.CountKeys(session.Server.Store.GetStatistics()));
             return;
         }
@@ -89,6 +94,7 @@ internal static class ServerCommands
             return;
         }
 
+        session.CountWork(WorkOfClearing * session.Server.Store.PartitionCount);
         session.Server.Tracking.BeginFlush();
         try
         {
@@ -308,7 +314,7 @@ internal static class ServerCommands
                 return;
             }
 
-            isWanted = pattern is not null ? command => pattern.Matches(Text.Bytes(command.Name))
+            isWanted = pattern is not null ? command => pattern.Matches(command.Name)
                 : arguments.Is(3, "aclcat"u8) ? command => CommandFacts.CategoriesOf(command).Contains(value, StringComparer.OrdinalIgnoreCase)
                 : arguments.Is(3, "module"u8) ? _ => false
                 : null;
@@ -319,6 +325,8 @@ internal static class ServerCommands
             writer.WriteError(RespErrors.Syntax);
             return;
         }
+
+        session.CountWork(AllCommandsWork / 4);
 
         // Filters select subcommands, too. The reply to a filter is no set, as in Redis.
         CommandInfo[] commands = isWanted is null ? session.Server.Commands.All

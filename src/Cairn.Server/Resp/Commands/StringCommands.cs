@@ -367,7 +367,7 @@ internal static class StringCommands
             if (options.HasMoment || (options.Persists && info.DeadlineUnixMs != long.MaxValue))
             {
                 ResolvedExpiration expiration = options.HasMoment ? keys.At(options.MomentMs) : ResolvedExpiration.Never;
-                status = keys.Touch(arguments[1], expiration, info.Version);
+                status = keys.Touch(arguments[1], expiration, info);
                 if (status == WriteStatus.Stored)
                 {
                     ExpirationCommands.Notify(session, arguments[1], expiration);

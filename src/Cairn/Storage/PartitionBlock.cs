@@ -67,6 +67,9 @@ internal unsafe struct PartitionBlock
     /// <summary>Hints of the eviction policy; any values are valid (SegmentedFifoPolicy).</summary>
     [FieldOffset(228)] public short AdmissionShortage;
     [FieldOffset(230)] public byte IsMainInUse;
+    [FieldOffset(231)] public byte SmallGrowth;
+    [FieldOffset(204)] public ushort UsedOfSmall;
+    [FieldOffset(206)] public short UsedOfMain;
 
     /// <summary>The position of the log record that is being published. 0 for none.</summary>
     [FieldOffset(232)] public long PendingRecord;

@@ -112,6 +112,43 @@ public sealed class EvictionTests : StoreTest
         Assert.InRange(100.0 * hits / (room * 4 / 5), 90, 100);
     }
 
+    // An order of arrival keeps all of them until they are read. The main log would be full of keys that no request uses again.
+    [Fact]
+    public void Entries_that_are_read_once_soon_after_they_were_written_are_kept_until_then()
+    {
+        int room = RoomOf(LoopBytes);
+        CairnCollection cache = Open(Options with { CapacityBytes = LoopBytes }).DefaultCollection;
+        var random = new Random(1);
+        var due = new PriorityQueue<int, int>();
+        int reads = 0;
+        int hits = 0;
+        for (int i = 0; i < 20 * room; i++)
+        {
+            Request(i);
+            due.Enqueue(i, i + 1 + random.Next(room * 6 / 10));
+            while (due.TryPeek(out int key, out int time) && time <= i)
+            {
+                due.Dequeue();
+                bool isHit = Request(key);
+                reads += i > 10 * room ? 1 : 0;
+                hits += isHit && i > 10 * room ? 1 : 0;
+            }
+        }
+
+        Assert.InRange(100.0 * hits / reads, 90, 100);
+
+        bool Request(int key)
+        {
+            bool isHit = cache.Get($"key {key}") is not null;
+            if (!isHit)
+            {
+                cache.Set($"key {key}", new byte[400]);
+            }
+
+            return isHit;
+        }
+    }
+
     [Fact]
     public void Entries_far_smaller_than_expected_displace_each_other_and_stay_right()
     {

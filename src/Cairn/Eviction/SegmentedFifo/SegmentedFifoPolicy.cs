@@ -4,7 +4,7 @@ using Cairn.Segments;
 namespace Cairn.Eviction.SegmentedFifo;
 
 // S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023), with logs instead of queues of
-// objects, and with two rules that adapt it to loops and to changes of the workload.
+// objects, and with three rules that adapt it to loops, to changes of the workload and to keys that are used soon or never again.
 //
 //   new key --> small log --used since--> main log --used since, repeatedly--> main log
 //                  |                         |
@@ -12,15 +12,17 @@ namespace Cairn.Eviction.SegmentedFifo;
 //                                   |
 //   returning key <-----------------+ --> main log
 //
-// The victim is the oldest segment of the small log if this log has more than a twentieth of the segments; else the oldest of the main log. The rules:
+// The victim is the oldest segment of the small log if this log has more than its share of the segments; else the oldest of the main log. The rules:
 //
 //   A1  If the oldest segment of the main log is in use (MainProbe), the segment goes to the end of the queue as it is, and the small log has the
 //       victim. Until a probe finds another answer, no returning key enters the main log. Otherwise the keys of a loop would displace each other there.
 //   A2  One of 32 unused entries of the small log enters the main log, unless used and returning entries are that many already. In a loop over
 //       more keys than the ghost table remembers, no key is used or returns. Without this rule, each key would be evicted just before it is
 //       requested, and the main log would keep entries that are not used any more.
+//   A3  The small log has a twentieth of the segments. Its share grows while few entries of the main log are used, compared with those of the small log.
+//       Then a key is used soon after it was written or not at all, so the store should remember the last keys, whether they were used or not.
 //
-// The state of A1 and A2 is in the partition's block, so that all processes share it. It is a hint: any value is valid (EvictionPolicy P2).
+// The state of the rules is in the partition's block, so that all processes share it. It is a hint: any value is valid (EvictionPolicy P2).
 internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool pool, CollectionBudgets budgets)
     : EvictionPolicy(memory, pool)
 {
@@ -28,8 +30,18 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     private const int UsesToLeaveSmall = 1;
     private const int UsesToStayInMain = 1;
 
-    // The small log has at most one of so many segments.
-    private const int SmallShare = 20;
+    // A3, in percent of the segments, and steps for each victim.
+    private const int LeastSmallPercent = 5;
+    private const int MostGrowthPercent = 85;
+    private const int GrowingStep = 2;
+    private const int ShrinkingStep = 4;
+
+    // A3. Shares of used entries are moving averages over some hundred entries, as fractions of One.
+    private const int One = 1 << 16;
+    private const int AveragedEntriesShift = 7;
+    private const int HalfOfOne = One / 2;
+    private const int UsedOfSmallByMain = 4;
+    private const int LeastUsedOfSmall = One / 20;
 
     // A2. The shortage is the number of unused entries since one last entered the main log, less 32 for each used or returning entry.
     private const int UnusedPerAdmission = 32;
@@ -52,7 +64,8 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
 
     public override int NextVictim(PartitionBlock* partition, ulong youngest)
     {
-        bool isSmallNext = partition->SmallCount > Math.Max(1, partition->SegmentCount / SmallShare);
+        int smallPercent = LeastSmallPercent + AdaptSmallGrowth(partition);
+        bool isSmallNext = partition->SmallCount > Math.Max(1, partition->SegmentCount * (long)smallPercent / 100);
         if (!isSmallNext || partition->IsMainInUse != 0)
         {
             isSmallNext |= TryKeepOldestOfMain(partition, youngest);
@@ -66,6 +79,7 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
 
     public override bool IsUsed(PartitionBlock* partition, in EvictionCandidate candidate)
     {
+        CountUse(partition, candidate.IsMain, candidate.Frequency > 0 ? One : 0, AveragedEntriesShift);
         if (candidate.IsMain)
         {
             return candidate.Frequency >= UsesToStayInMain;
@@ -110,9 +124,36 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
         {
             Pool.Unlink(partition, oldest);
             Pool.Enqueue(partition, oldest);
+            CountUse(partition, isMain: true, One, shift: 2);
         }
 
         return isInUse;
+    }
+
+    // A3. Returns the percentage by which the share of the small log has grown.
+    private static int AdaptSmallGrowth(PartitionBlock* partition)
+    {
+        int ofSmall = partition->UsedOfSmall;
+        int ofMain = partition->UsedOfMain + HalfOfOne;
+        bool grows = ofSmall >= LeastUsedOfSmall && ofMain * UsedOfSmallByMain < ofSmall;
+        int growth = Math.Clamp(partition->SmallGrowth + (grows ? GrowingStep : -ShrinkingStep), 0, MostGrowthPercent);
+        partition->SmallGrowth = (byte)growth;
+        return growth;
+    }
+
+    // A3. Moves the average share of used entries of a log towards that of some further entries.
+    private static void CountUse(PartitionBlock* partition, bool isMain, int used, int shift)
+    {
+        int average = isMain ? partition->UsedOfMain + HalfOfOne : partition->UsedOfSmall;
+        average = Math.Min(One - 1, average + ((used - average) >> shift));
+        if (isMain)
+        {
+            partition->UsedOfMain = (short)(average - HalfOfOne);
+        }
+        else
+        {
+            partition->UsedOfSmall = (ushort)average;
+        }
     }
 
     // A2

@@ -4,9 +4,9 @@
 //
 //   I1  A block is in one place: free in the pool, or with its user.
 //   I2  The account counts a block from its allocation until it is freed, used or not.
-//   I3  Free blocks take at most KeptBytes, and while memory is short at most a thirty-second of the limit, if that is less, but LargestKeptBytes:
-//       the next long reply needs a block soon, and the kernel takes longer for the pages of a new one than the copy. A block that stayed free
-//       from one trim to the next is freed.
+//   I3  Free blocks take at most KeptBytes. While memory is short they take less if there are many processors, so that the pools of all workers
+//       together take an eighth of the limit, but LargestKeptBytes in each pool: the next long reply needs a block soon, and the kernel takes
+//       longer for the pages of a new one than the copy. A block that stayed free from one trim to the next is freed.
 namespace Cairn.Server.Buffers;
 
 internal sealed class BlockPool
@@ -29,7 +29,7 @@ internal sealed class BlockPool
     public BlockPool(MemoryAccount account)
     {
         _account = account;
-        _keptWhenShort = (int)Math.Clamp(account.Limit / 32, LargestKeptBytes, KeptBytes);
+        _keptWhenShort = (int)Math.Clamp(account.Limit / 8 / Environment.ProcessorCount, LargestKeptBytes, KeptBytes);
     }
 
     public MemoryAccount Account => _account;

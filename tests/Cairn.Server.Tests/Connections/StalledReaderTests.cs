@@ -126,8 +126,9 @@ public sealed class StalledReaderTests : IDisposable
             }
         }
 
+        // A reply that waits for memory is created before those of later requests.
         bool HasRoom(int bytes) => protocol == WireProtocol.Resp
-            ? server.Engine.Memory.MayReply(bytes + Margin, hasCredit)
+            ? server.Engine.Memory.MayReply(bytes + Margin, hasCredit) && !server.Engine.Connections.Any(connection => connection.IsAwaitingMemory)
             : server.Engine.Memory.RoomForCopies(hasCredit) > bytes + Margin;
     }
 

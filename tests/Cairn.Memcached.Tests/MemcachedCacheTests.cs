@@ -22,7 +22,7 @@ public sealed class MemcachedCacheTests
             ConnectTimeout = TimeSpan.FromMinutes(1),
             OperationTimeout = TimeSpan.FromMinutes(1),
             ReturnInterval = TimeSpan.FromMilliseconds(100),
-            StandInLifetime = TimeSpan.FromSeconds(1),
+            StandInLifetime = TimeSpan.FromMinutes(1), // With 1 second, memcached can expire an entry as soon as it was set.
         };
         foreach (string server in servers)
         {

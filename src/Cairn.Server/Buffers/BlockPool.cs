@@ -4,9 +4,9 @@
 //
 //   I1  A block is in one place: free in the pool, or with its user.
 //   I2  The account counts a block from its allocation until it is freed, used or not.
-//   I3  Free blocks take at most KeptBytes. While memory is short they take less if there are many processors, so that the pools of all workers
-//       together take an eighth of the limit, but LargestKeptBytes in each pool: the next long reply needs a block soon, and the kernel takes
-//       longer for the pages of a new one than the copy. A block that stayed free from one trim to the next is freed.
+//   I3  Free blocks take at most KeptBytes. While memory is short, they take at most an eighth of the limit divided by the number of processors, or
+//       LargestKeptBytes if that is more. They are kept because the kernel takes longer for the pages of a new block than the copy takes.
+//       A block that stayed free from one trim to the next is freed.
 namespace Cairn.Server.Buffers;
 
 internal sealed class BlockPool
@@ -90,8 +90,8 @@ internal sealed class BlockPool
         Trim();
     }
 
-    /// <summary>Returns the size of the smallest kind of block that has this many bytes. Sizes between two powers of two have their first three
-    /// binary digits only.</summary>
+    /// <summary>Returns the size of the smallest kind of block that has this many bytes. A size above <see cref="LargestSimpleBytes"/> is a multiple
+    /// of a quarter of the next lower power of two.</summary>
     private static long SizeOf(int atLeast)
     {
         if (atLeast <= LargestSimpleBytes)

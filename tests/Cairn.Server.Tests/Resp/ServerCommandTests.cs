@@ -76,6 +76,18 @@ public class ServerCommandTests
         Assert.DoesNotContain("cmdstat_get", info.Keys);
     }
 
+    // Monitoring programs warn about a high ratio.
+    [Fact]
+    public void Empty_store_has_no_fragmentation()
+    {
+        using var host = new RespHost();
+
+        Dictionary<string, string> info = Info(host.Connect(), "memory");
+
+        Assert.Equal("0", info["used_memory"]);
+        Assert.Equal("1.00", info["mem_fragmentation_ratio"]);
+    }
+
     [Fact]
     public void Info_returns_the_requested_sections()
     {

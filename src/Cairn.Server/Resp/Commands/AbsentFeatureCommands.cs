@@ -1,8 +1,8 @@
 namespace Cairn.Server.Resp.Commands;
 
 /// <summary>
-/// Questions of monitoring programs and client libraries about features that this server does not have: replicas, modules, and samples of slow
-/// events. The replies are those of a Redis that has none of them, because such programs report an unknown command as a failure.
+/// Commands about features that this server does not have: replicas, modules, and samples of slow events. Monitoring programs and client
+/// libraries send them. The replies are those of a Redis that has none of them, because such programs report an unknown command as a failure.
 /// </summary>
 internal static class AbsentFeatureCommands
 {
@@ -11,26 +11,23 @@ internal static class AbsentFeatureCommands
 
     public static CommandInfo[] All { get; } =
     [
-        Make("role", 1, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Role),
+        ServerCommands.Make("role", 1, CommandFlags.NoScript | CommandFlags.Loading | CommandFlags.Stale | CommandFlags.Fast, Role),
         new CommandInfo
         {
             Name = "module", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Nothing,
-            Subcommands = [Make("module|list", 2, Admin, Nothing), HelpCommand.Of("module", "server")],
+            Subcommands = [ServerCommands.Make("module|list", 2, Admin, Nothing), HelpCommand.Of("module", "server")],
         },
         new CommandInfo
         {
             Name = "latency", Arity = -2, Flags = CommandFlags.None, Group = "server", Handler = Nothing, Subcommands =
             [
-                Make("latency|latest", 2, Monitoring, Nothing),
-                Make("latency|history", 3, Monitoring, Nothing),
-                Make("latency|reset", -2, Monitoring, Reset),
+                ServerCommands.Make("latency|latest", 2, Monitoring, Nothing),
+                ServerCommands.Make("latency|history", 3, Monitoring, Nothing),
+                ServerCommands.Make("latency|reset", -2, Monitoring, Reset),
                 HelpCommand.Of("latency", "server"),
             ],
         },
     ];
-
-    private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
-        new() { Name = name, Arity = arity, Flags = flags, Group = "server", Handler = handler };
 
     private static void Role(RespSession session, scoped in RespArguments arguments, ref RespWriter writer)
     {

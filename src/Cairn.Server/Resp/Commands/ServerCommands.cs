@@ -57,7 +57,8 @@ internal static class ServerCommands
     /// <summary>Gets the version of Redis whose replies the server gives, for clients that choose features by version.</summary>
     public static ReadOnlySpan<byte> RedisVersion => "7.0.15"u8;
 
-    private static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
+    /// <summary>Creates a command of the group "server" without keys.</summary>
+    public static CommandInfo Make(string name, int arity, CommandFlags flags, CommandHandler handler) =>
         new() { Name = name, Arity = arity, Flags = flags, Group = "server", Handler = handler };
 
     // A user with a prefix learns nothing of other keys, so its keys are counted one by one.

@@ -97,7 +97,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         ulong hash = _hasher.Hash(key);
         return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : _flights.CreateAsync(key ?? "", hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+            : _flights.CreateAsync(key ?? "", hash, factory, state, _defaults.With(options), tags, cancellationToken);
     }
 
     /// <inheritdoc/>
@@ -114,7 +114,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         ulong hash = _hasher.Hash(key);
         return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : _flights.CreateAsync(key.ToString(), hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+            : _flights.CreateAsync(key.ToString(), hash, factory, state, _defaults.With(options), tags, cancellationToken);
     }
 
     /// <summary>Gets a value, or creates it with a factory that decides how it is cached.</summary>
@@ -142,7 +142,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         ulong hash = _hasher.Hash(key);
         return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : _flights.CreateAsync(key, hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+            : _flights.CreateAsync(key, hash, factory, state, _defaults.With(options), tags, cancellationToken);
     }
 
     /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CacheFactoryContext{T}, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>
@@ -180,7 +180,7 @@ public sealed class CairnHybridCache : HybridCache, IAsyncDisposable, IDisposabl
         ulong hash = _hasher.Hash(key);
         return _defaults.ReadsLocalWith(options) && _hits.TryHit(hash, key, out T? value)
             ? new ValueTask<T>(value!)
-            : _flights.CreateAsync(key, hash, CreateRequest.Of(factory, state, _defaults.With(options), tags), cancellationToken);
+            : _flights.CreateAsync(key, hash, factory, state, _defaults.With(options), tags, cancellationToken);
     }
 
     /// <inheritdoc cref="GetOrCreateAsync{TState, T}(string, TState, Func{TState, CancellationToken, ValueTask{T}}, CairnEntryOptions, IEnumerable{string}, CancellationToken)"/>

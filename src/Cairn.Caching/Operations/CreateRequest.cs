@@ -3,20 +3,6 @@ using Cairn.Caching.Policies;
 
 namespace Cairn.Caching.Operations;
 
-/// <summary>Creates requests.</summary>
-internal static class CreateRequest
-{
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static CreateRequest<PlainFactory<TState, T>, TState, T> Of<TState, T>(
-        Func<TState, CancellationToken, ValueTask<T>> factory, TState state, EntryPolicy policy, IEnumerable<string>? tags) =>
-        new(new PlainFactory<TState, T>(factory), state, policy, tags);
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static CreateRequest<AdaptiveFactory<TState, T>, TState, T> Of<TState, T>(
-        Func<TState, CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory, TState state, EntryPolicy policy, IEnumerable<string>? tags) =>
-        new(new AdaptiveFactory<TState, T>(factory), state, policy, tags);
-}
-
 /// <summary>A caller's request for the value of a key: how the value is created, and how it is cached.</summary>
 internal readonly struct CreateRequest<TFactory, TState, T>(TFactory factory, TState state, EntryPolicy policy, IEnumerable<string>? tags)
     where TFactory : struct, ICacheFactory<TState, T>

@@ -40,6 +40,31 @@ internal sealed class FlightRunner
         _factories = new FactoryCaller(parts, converter);
     }
 
+    /// <summary>Does the same as <see cref="CreateAsync{TFactory, TState, T}"/> with a factory of Microsoft's form.</summary>
+    /// <remarks>Not inlined: otherwise every hit clears the request's place on the stack, because the caller's method holds it.</remarks>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public ValueTask<T> CreateAsync<TState, T>(
+        string key,
+        ulong hash,
+        Func<TState, CancellationToken, ValueTask<T>> factory,
+        TState state,
+        EntryPolicy policy,
+        IEnumerable<string>? tags,
+        CancellationToken cancellationToken) =>
+        CreateAsync(key, hash, new CreateRequest<PlainFactory<TState, T>, TState, T>(new(factory), state, policy, tags), cancellationToken);
+
+    /// <summary>Does the same as <see cref="CreateAsync{TFactory, TState, T}"/> with a factory that decides how its value is cached.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public ValueTask<T> CreateAsync<TState, T>(
+        string key,
+        ulong hash,
+        Func<TState, CacheFactoryContext<T>, CancellationToken, ValueTask<T>> factory,
+        TState state,
+        EntryPolicy policy,
+        IEnumerable<string>? tags,
+        CancellationToken cancellationToken) =>
+        CreateAsync(key, hash, new CreateRequest<AdaptiveFactory<TState, T>, TState, T>(new(factory), state, policy, tags), cancellationToken);
+
     /// <summary>Returns the value of a key for which the first level has no hit: from a level, from another caller's flight, or from the factory.</summary>
     /// <param name="key">The key.</param>
     /// <param name="hash">The hash of the key.</param>

@@ -146,11 +146,19 @@ public sealed unsafe partial class CairnCollection
         if (Number == 0 && isUse && !acceptStale)
         {
             int length = Engine.TryGetPlain(
-                tag, placement, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version);
+                tag, placement, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version, out long deadline);
             if (length >= 0)
             {
-                info = EntryInfo.Plain(length, version);
+                info = EntryInfo.Plain(length, version, deadline);
                 return TryOpen(tag, key, buffer[..length], room, ref info, out value);
+            }
+
+            if (length == StoreEngine.Missing)
+            {
+                Engine.CountMiss(placement.Partition);
+                value = default;
+                info = default;
+                return false;
             }
         }
 

@@ -18,11 +18,17 @@ public sealed unsafe partial class CairnCollection
     /// <returns>True if there was a value and it fitted into the destination.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out int bytesWritten)
     {
-        int length = TryGetPlain(key, destination, out _);
+        int length = TryGetPlain(key, destination, out _, out _);
         if (length >= 0)
         {
             bytesWritten = length;
             return true;
+        }
+
+        if (length == StoreEngine.Missing)
+        {
+            bytesWritten = 0;
+            return false;
         }
 
         bool isHit = TryGetEncoded(key, destination, out EntryInfo info);
@@ -37,11 +43,17 @@ public sealed unsafe partial class CairnCollection
     /// <returns>True if there was a value and it fitted into the destination.</returns>
     public bool TryGet(CacheKey key, Span<byte> destination, out EntryInfo info)
     {
-        int length = TryGetPlain(key, destination, out ulong version);
+        int length = TryGetPlain(key, destination, out ulong version, out long deadline);
         if (length >= 0)
         {
-            info = EntryInfo.Plain(length, version);
+            info = EntryInfo.Plain(length, version, deadline);
             return true;
+        }
+
+        if (length == StoreEngine.Missing)
+        {
+            info = default;
+            return false;
         }
 
         return TryGetEncoded(key, destination, out info);
@@ -379,10 +391,18 @@ public sealed unsafe partial class CairnCollection
             if (_isPlain)
             {
                 int length = Engine.TryGetPlain(
-                    new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version);
+                    new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version,
+                    out long deadline);
                 if (length >= 0)
                 {
-                    result = new GetManyResult(true, offset, EntryInfo.Plain(length, version));
+                    result = new GetManyResult(true, offset, EntryInfo.Plain(length, version, deadline));
+                    return true;
+                }
+
+                if (length == StoreEngine.Missing)
+                {
+                    Engine.CountMiss(place.Partition);
+                    result = new GetManyResult(false, offset, default);
                     return true;
                 }
             }
@@ -394,48 +414,78 @@ public sealed unsafe partial class CairnCollection
         }
     }
 
-    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns -1 if the caller must take the slow path.
+    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns StoreEngine.Missing for a miss, which it counts, and -1 if the
+    // caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version)
+    private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version, out long deadline)
     {
         Engine.ThrowIfClosed();
         if (!_isPlain)
         {
             version = 0;
+            deadline = 0;
             return -1;
         }
 
-        return key.IsText ? TryGetPlainText(key.Text, destination, out version) : TryGetPlainBytes(key.Bytes, destination, out version);
+        return key.IsText
+            ? TryGetPlainText(key.Text, destination, out version, out deadline)
+            : TryGetPlainBytes(key.Bytes, destination, out version, out deadline);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int TryGetPlainBytes(ReadOnlySpan<byte> key, Span<byte> destination, out ulong version)
+    private int TryGetPlainBytes(ReadOnlySpan<byte> key, Span<byte> destination, out ulong version, out long deadline)
     {
         if ((uint)(key.Length - 1) >= EntryView.MaxKeyBytes)
         {
             version = 0;
+            deadline = 0;
             return -1;
         }
 
         fixed (byte* bytes = key)
         {
-            KeyPlacement place = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, 0));
-            return Engine.TryGetPlain(
-                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out version);
+            return TryGetPlain(
+                new BytesKey(bytes, key.Length), Engine.Memory.HashKey(bytes, key.Length, 0), destination, out version, out deadline);
         }
     }
 
-    private int TryGetPlainText(ReadOnlySpan<char> key, Span<byte> destination, out ulong version)
+    private int TryGetPlainText(ReadOnlySpan<char> key, Span<byte> destination, out ulong version, out long deadline)
     {
         if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
         {
+            return TryGetPlainShort(key, destination, out version, out deadline);
+        }
+
+        return TryGetPlain(ascii, ascii.Hash(Engine.Memory.KeySeed), destination, out version, out deadline);
+    }
+
+    // Not inlined: the caller keeps its registers for the more frequent longer keys.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int TryGetPlainShort(ReadOnlySpan<char> key, Span<byte> destination, out ulong version, out long deadline)
+    {
+        if (!ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii))
+        {
             version = 0;
+            deadline = 0;
             return -1;
         }
 
-        KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
-        return Engine.TryGetPlain(
-            ascii, place, ref MemoryMarshal.GetReference(destination), destination.Length, out version);
+        return TryGetPlain(ascii, ascii.Hash(Engine.Memory.KeySeed), destination, out version, out deadline);
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int TryGetPlain<TKey>(TKey key, ulong hash, Span<byte> destination, out ulong version, out long deadline)
+        where TKey : struct, IPlainKey
+    {
+        KeyPlacement place = Engine.Memory.Place(hash);
+        int length = Engine.TryGetPlain(
+            key, place, ref MemoryMarshal.GetReference(destination), destination.Length, out version, out deadline);
+        if (length == StoreEngine.Missing)
+        {
+            Engine.CountMiss(place.Partition);
+        }
+
+        return length;
     }
 
     // The slow path. It is a separate method because it encodes text into a buffer on the stack. Callers with keys of bytes do not need that buffer.
@@ -451,12 +501,29 @@ public sealed unsafe partial class CairnCollection
         var encoded = new EncodedKey(key, buffer);
         fixed (byte* bytes = encoded.Bytes)
         {
-            ReadOutcome outcome = Engine.TryGet(
-                Engine.Place(bytes, encoded.Bytes.Length, Number), destination, acceptStale: false, out info);
+            KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
+            if (IsPlainText(key, place.Length))
+            {
+                int length = Engine.TryGetPlain(
+                    new BytesKey(bytes, place.Length), place.Place, ref MemoryMarshal.GetReference(destination), destination.Length,
+                    out ulong version, out long deadline);
+                if (length >= 0)
+                {
+                    encoded.Release();
+                    info = EntryInfo.Plain(length, version, deadline);
+                    return true;
+                }
+            }
+
+            ReadOutcome outcome = Engine.TryGet(place, destination, acceptStale: false, out info);
             encoded.Release();
             return outcome == ReadOutcome.Hit;
         }
     }
+
+    // Returns whether the fast path was not tried, because the text is not ASCII or too long for registers, and can be tried with the encoded bytes.
+    private bool IsPlainText(CacheKey key, int encodedLength) =>
+        _isPlain && key.IsText && (encodedLength > AsciiKey.MaxLength || encodedLength != key.Text.Length);
 
     // The pin is not held for a miss. The calling thread never waits for a hazard cell. Another caller could hold all cells for a long time, or this thread
     // could hold them itself.

@@ -365,12 +365,38 @@ public sealed unsafe partial class CairnCollection
     private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
     {
         Engine.ThrowIfClosed();
-        return _isPlain && expiration.Kind <= Expiration.ExpirationKind.None
-            && (key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value));
+        return _isPlain
+            && (expiration.Kind <= Expiration.ExpirationKind.None
+                ? key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value)
+                : expiration.Kind == Expiration.ExpirationKind.Relative && TryReplaceExpiring(key, value, expiration.Milliseconds));
+    }
+
+    // Replaces an entry that expires by another one.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReplaceExpiring(CacheKey key, ReadOnlySpan<byte> value, long timeToLiveMs)
+    {
+        long now = Engine.Clock.NowMs();
+        var shape = new ExpiringShape(now + timeToLiveMs, now, Engine.Memory.ChecksumSeed);
+        if (!key.IsText)
+        {
+            return TryReplacePlainBytes(key.Bytes, value, shape);
+        }
+
+        if (AsciiKey.TryCreate(key.Text, out AsciiKey ascii))
+        {
+            KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
+            return Engine.TryReplacePlain(ascii, shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
+        }
+
+        return ShortAsciiKey.TryCreate(key.Text, out ShortAsciiKey shortKey) && TryReplaceShort(shortKey, value, shape);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryReplacePlainBytes(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    private bool TryReplacePlainBytes(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TryReplacePlainBytes(key, value, default(StoreShape));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplacePlainBytes<TShape>(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, TShape shape)
+        where TShape : struct, IPlainShape
     {
         if ((uint)(key.Length - 1) >= EntryView.MaxKeyBytes)
         {
@@ -381,7 +407,7 @@ public sealed unsafe partial class CairnCollection
         {
             KeyPlacement place = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, 0));
             return Engine.TryReplacePlain(
-                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(value), value.Length);
+                new BytesKey(bytes, key.Length), shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
         }
     }
 
@@ -389,10 +415,22 @@ public sealed unsafe partial class CairnCollection
     {
         if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
         {
-            return false;
+            return TryReplacePlainShort(key, value);
         }
 
         KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
         return Engine.TryReplacePlain(ascii, place, ref MemoryMarshal.GetReference(value), value.Length);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReplacePlainShort(ReadOnlySpan<char> key, ReadOnlySpan<byte> value) =>
+        ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) && TryReplaceShort(ascii, value, default(StoreShape));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplaceShort<TShape>(ShortAsciiKey key, ReadOnlySpan<byte> value, TShape shape)
+        where TShape : struct, IPlainShape
+    {
+        KeyPlacement place = Engine.Memory.Place(key.Hash(Engine.Memory.KeySeed));
+        return Engine.TryReplacePlain(key, shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
     }
 }

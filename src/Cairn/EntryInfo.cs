@@ -21,8 +21,8 @@ public readonly record struct EntryInfo
         _slidingLimitUnixMs = slidingLimitUnixMs;
     }
 
-    internal static EntryInfo Plain(int valueBytes, ulong version) =>
-        new(EntryType.Value, valueBytes, 0, version, long.MaxValue, 0, long.MaxValue);
+    internal static EntryInfo Plain(int valueBytes, ulong version, long deadlineUnixMs) =>
+        new(EntryType.Value, valueBytes, 0, version, deadlineUnixMs, 0, deadlineUnixMs);
 
     /// <summary>Gets the type of the entry's content.</summary>
     public EntryType Type { get; }

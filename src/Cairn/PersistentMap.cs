@@ -257,7 +257,7 @@ public sealed unsafe partial class PersistentMap<TKey, TValue> : IEnumerable<Key
         KeyPlacement place = _engine.Memory.Place(KeyHash.Compute((byte*)&keyBytes, FixedFormat.SizeOf<TKey>(), _keySeed));
         bool isFound = _engine.TryGetPlain(
             new BytesKey((byte*)&keyBytes, FixedFormat.SizeOf<TKey>()), _shape, place, ref *(byte*)&valueBytes, FixedFormat.SizeOf<TValue>(),
-            isExact: true, out _) >= 0;
+            isExact: true, out _, out _) >= 0;
         value = isFound ? FixedFormat.Read<TValue>((byte*)&valueBytes) : default;
         return isFound;
     }

@@ -19,6 +19,7 @@ internal sealed class StoreArea : IArea
         }
 
         SetCases.MeasureMemoryCache(run, scale);
+        ExpiringCases.Measure(run, scale);
         IntegerCases.Measure(run, scale);
         ParallelCases.Measure(run, scale);
         EncryptionCases.Measure(run, scale);

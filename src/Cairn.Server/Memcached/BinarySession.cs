@@ -213,14 +213,14 @@ internal sealed unsafe partial class BinarySession : Session
         Span<byte> room = output.Reserve(head + EntryCommands.LikelyValueBytes);
         int length = _engine.TryGetPlain(
             new BytesKey(key.Bytes, key.Length), key.Place, ref Unsafe.Add(ref MemoryMarshal.GetReference(room), head), room.Length - head,
-            out ulong version);
+            out ulong version, out long deadline);
         if (length < 0)
         {
             return GetUnusual(request, key, output);
         }
 
         _entries.CountGet(key.Bytes, key.Length, key.Place, isHit: true);
-        WriteValueHead(request, key, EntryInfo.Plain(length, version), room);
+        WriteValueHead(request, key, EntryInfo.Plain(length, version, deadline), room);
         output.Advance(head + length);
         return true;
     }

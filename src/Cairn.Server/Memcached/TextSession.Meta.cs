@@ -55,25 +55,25 @@ internal sealed unsafe partial class TextSession
     private bool MetaGet(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
         var seen = new SeenEntry { WasRead = (request.MetaFlags & (MemcachedMetaFlags.ReturnHit | MemcachedMetaFlags.ReturnLastAccess)) != 0 && _engine.WasRead(key) };
-        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.NoUpdate | MemcachedMetaFlags.CompareVersion
+        if ((request.MetaFlags & (MemcachedMetaFlags.TimeToLive | MemcachedMetaFlags.Recache | MemcachedMetaFlags.NoUpdate | MemcachedMetaFlags.CompareVersion
             | MemcachedMetaFlags.ReturnLastAccess)) != 0)
         {
             return MetaGetUnusual(input, request, key, seen, output);
         }
 
-        // The fast path: an entry without expiration and marks.
+        // The fast path: an entry without marks.
         Span<byte> room = output.Reserve(MaxMetaLineBytes + EntryCommands.LikelyValueBytes);
         int start = _likelyMetaLineBytes;
         int length = _engine.TryGetPlain(
             new BytesKey(key.Bytes, key.Length), key.Place, ref Unsafe.Add(ref MemoryMarshal.GetReference(room), start),
-            room.Length - MaxMetaLineBytes, out ulong version);
+            room.Length - MaxMetaLineBytes, out ulong version, out long deadline);
         if (length < 0)
         {
             return MetaGetUnusual(input, request, key, seen, output);
         }
 
         CountMetaGet(request, key, isHit: true);
-        seen.Info = EntryInfo.Plain(length, version);
+        seen.Info = EntryInfo.Plain(length, version, deadline);
         output.Advance(FinishMetaValue(input, request, key, seen, room, start));
         return true;
     }

@@ -159,7 +159,13 @@ internal sealed unsafe partial class TextSession
         int free = room.Length - start - MaxTailBytes;
         ref byte destination = ref MemoryMarshal.GetReference(room);
         int length = _engine.TryGetPlain(
-            new BytesKey(key, keyLength), place, ref Unsafe.Add(ref destination, start), free, out ulong version);
+            new BytesKey(key, keyLength), place, ref Unsafe.Add(ref destination, start), free, out ulong version, out _);
+        if (length == StoreEngine.Missing)
+        {
+            _engine.CountMiss(place.Partition);
+            return ReadResult.Miss;
+        }
+
         if (length < 0)
         {
             return WriteUnusualValue(key, keyLength, place, withVersion, output);

@@ -80,7 +80,9 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
 
     public int PartitionOf(ReadOnlySpan<byte> key) => PlaceOf(key).Partition;
 
-    /// <summary>Copies a plain value. Returns its length, or -1 if the slow path must read it. The slow path may find no value.</summary>
+    /// <summary>
+    /// Copies a plain value. Returns its length, <see cref="StoreEngine.Missing"/>, or -1 if the slow path must read it. The slow path may find no value.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain(ReadOnlySpan<byte> key, Span<byte> destination)
     {
@@ -93,9 +95,21 @@ internal sealed unsafe class KeySpace(CairnStore store, int maxValueBytes, Pinne
         {
             KeyPlacement place = pinned.PlaceOf(_engine, bytes, key.Length);
             int length = _engine.TryGetPlain(
-                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out _);
+                new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(destination), destination.Length, out _, out _);
             Hits += ~(length >> 31) & 1; // The slow path counts everything else.
-            return length;
+            if (length != StoreEngine.Missing)
+            {
+                return length;
+            }
+
+            if (Events.IsOn)
+            {
+                return -1; // The slow path reports the miss.
+            }
+
+            Misses++;
+            _engine.CountMiss(place.Partition);
+            return StoreEngine.Missing;
         }
     }
 

@@ -1,3 +1,5 @@
+using Cairn.Segments;
+
 namespace Cairn.Engine;
 
 /// <summary>The properties other than key and value that all entries of a collection share on the fast paths.</summary>
@@ -10,6 +12,9 @@ internal unsafe interface IPlainShape
     /// <summary>Gets the number of bytes between an entry's header and its key.</summary>
     int FieldsBytes { get; }
 
+    /// <summary>Gets whether the fast reader also accepts entries that have a deadline besides.</summary>
+    bool MayExpire { get; }
+
     /// <summary>Returns whether the optional fields of an entry that has <see cref="Fields"/> have the same contents as in every plain entry.</summary>
     bool HasFields(byte* entry);
 
@@ -20,8 +25,11 @@ internal unsafe interface IPlainShape
     /// <summary>Returns whether a plain entry can replace another one by their sizes alone, without further checks.</summary>
     bool MayReplace(long oldBytes, long bytes);
 
+    /// <summary>Gets when a written entry expires, in Unix milliseconds.</summary>
+    long Deadline { get; }
+
     /// <summary>Returns the log for a new value of an entry in such a segment.</summary>
-    int LogAfter(SegmentHeader* old);
+    int LogAfter(SegmentHeader* old, SegmentLog log, PartitionBlock* partition);
 }
 
 /// <summary>The shape of entries of the default collection: no optional fields.</summary>
@@ -32,6 +40,10 @@ internal readonly unsafe struct StoreShape : IPlainShape
     public EntryFields Fields => EntryFields.None;
 
     public int FieldsBytes => 0;
+
+    public bool MayExpire => true;
+
+    public long Deadline => long.MaxValue;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool HasFields(byte* entry) => true;
@@ -50,7 +62,72 @@ internal readonly unsafe struct StoreShape : IPlainShape
     public bool MayReplace(long oldBytes, long bytes) => true;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int LogAfter(SegmentHeader* old) => old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+    public int LogAfter(SegmentHeader* old, SegmentLog log, PartitionBlock* partition) =>
+        old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
+}
+
+/// <summary>The shape of entries of the default collection that expire: the flags, which are 0, and the deadline.</summary>
+internal readonly unsafe struct ExpiringShape : IPlainShape
+{
+    public const EntryFields AllFields = EntryFields.Flags | EntryFields.Deadline;
+    public const int AllBytes = sizeof(uint) + sizeof(long);
+
+    private readonly ulong _checksumSeed;
+    private readonly long _now;
+
+    /// <summary>Creates the shape of one entry.</summary>
+    /// <param name="deadline">When the entry expires, in Unix milliseconds, later than <paramref name="now"/>.</param>
+    /// <param name="now">The present time.</param>
+    /// <param name="checksumSeed">The store's checksum seed.</param>
+    public ExpiringShape(long deadline, long now, ulong checksumSeed)
+    {
+        Deadline = deadline;
+        _now = now;
+        _checksumSeed = checksumSeed;
+    }
+
+    public uint Collection => 0;
+
+    public EntryFields Fields => AllFields;
+
+    public int FieldsBytes => AllBytes;
+
+    public bool MayExpire => false;
+
+    public long Deadline { get; }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static long DeadlineOf(byte* entry) => *(long*)(entry + EntryView.HeaderBytes + sizeof(uint));
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static uint FlagsOf(byte* entry) => *(uint*)(entry + EntryView.HeaderBytes);
+
+    /// <summary>Returns the part of the checksum that covers the fields, as <see cref="EntryView.FieldsHash"/>, without a copy of them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong FieldsHash(long deadline, ulong checksumSeed) =>
+        KeyHash.ComputeUpTo16((ulong)deadline << 32, (ulong)deadline, AllBytes, checksumSeed);
+
+    // An expired entry that is replaced is counted and reported, which only the slow path does.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool HasFields(byte* entry) => FlagsOf(entry) == 0 && DeadlineOf(entry) > _now;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void StoreFields(byte* entry)
+    {
+        *(uint*)(entry + EntryView.HeaderBytes) = 0;
+        *(long*)(entry + EntryView.HeaderBytes + sizeof(uint)) = Deadline;
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public uint Checksum(ulong word0, ulong version, uint valueSum, ulong keyHash) =>
+        EntryView.ComputeChecksum(word0, version, FieldsHash(Deadline, _checksumSeed), valueSum, keyHash);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public bool MayReplace(long oldBytes, long bytes) => true;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public int LogAfter(SegmentHeader* old, SegmentLog log, PartitionBlock* partition) =>
+        old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : log.ChooseLog(partition, Deadline, _now);
 }
 
 /// <summary>The shape of entries of a named collection: the flags, which are 0, and the collection's number.</summary>
@@ -79,6 +156,10 @@ internal readonly unsafe struct CollectionShape : IPlainShape
 
     public int FieldsBytes => sizeof(uint) + sizeof(ulong);
 
+    public bool MayExpire => false;
+
+    public long Deadline => long.MaxValue;
+
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool HasFields(byte* entry) =>
         *(uint*)(entry + EntryView.HeaderBytes) == 0 && *(ulong*)(entry + EntryView.HeaderBytes + sizeof(uint)) == _number;
@@ -99,6 +180,6 @@ internal readonly unsafe struct CollectionShape : IPlainShape
     public bool MayReplace(long oldBytes, long bytes) => bytes <= oldBytes;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public int LogAfter(SegmentHeader* old) =>
+    public int LogAfter(SegmentHeader* old, SegmentLog log, PartitionBlock* partition) =>
         _isKept ? PartitionBlock.LogKeep : old->Log == PartitionBlock.LogMain ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
 }

@@ -34,7 +34,11 @@ internal readonly unsafe struct KeyHasher
     /// <summary>Returns the hash of a key. Text that is not a valid key also has a hash, but the store does not use it.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong Hash(ReadOnlySpan<char> key) =>
-        _cipher is null && AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);
+        _cipher is null && AsciiKey.TryCreate(key, out AsciiKey ascii) ? ascii.Hash(_seed) : HashOther(key);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private ulong HashOther(ReadOnlySpan<char> key) =>
+        _cipher is null && ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) ? ascii.Hash(_seed) : HashEncoded(key);
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private ulong HashEncoded(ReadOnlySpan<char> key)

@@ -6,38 +6,46 @@ using Cairn.Steps;
 
 namespace Cairn.Engine;
 
-// The fast paths: reading and replacing most entries. These are values without flags or expiration, in the default collection or
+// The fast paths: reading and replacing most entries. These are values without flags or sliding expiration, in the default collection or
 // in a collection whose entries have the same shape (IPlainShape). The protocols are those of the slow paths (StoreEngine.Read,
 // StoreEngine.Write), with everything in registers. An operation mostly waits for two cache misses: the bucket and the entry. The
 // processor can begin the next operation during the wait if it can see that far ahead, about four hundred instructions. Every unusual
 // case is left to the slow path, with nothing changed. docs/decisions/0048 says why there are two of each.
 internal sealed unsafe partial class StoreEngine
 {
+    /// <summary>The result of a read on the fast path: the key has no value. The caller counts the miss, or takes the slow path, which counts it.</summary>
+    public const int Missing = -2;
+
     /// <summary>Reads a key's value on the fast path.</summary>
-    /// <returns>The value's length; -1 if the slow path must read the key. The slow path may find no value.</returns>
+    /// <returns>
+    /// The value's length; <see cref="Missing"/>; or -1 if the slow path must read the key. The slow path may find no value.
+    /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey>(
-        TKey key, in KeyPlacement place, ref byte destination, int destinationLength, out ulong version)
+        TKey key, in KeyPlacement place, ref byte destination, int destinationLength, out ulong version, out long deadline)
         where TKey : struct, IPlainKey =>
-        TryGetPlain(key, default(StoreShape), place, ref destination, destinationLength, isExact: false, out version);
+        TryGetPlain(key, default(StoreShape), place, ref destination, destinationLength, isExact: false, out version, out deadline);
 
     /// <summary>
     /// Reads a key's value on the fast path. With <paramref name="isExact"/>, reads only a value as long as the destination. The compiler uses that
     /// length where it is a constant.
     /// </summary>
-    /// <returns>The value's length; -1 if the slow path must read the key. The slow path may find no value.</returns>
+    /// <returns>
+    /// The value's length; <see cref="Missing"/> only for the default collection; or -1 if the slow path must read the key. The slow path may find no value.
+    /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey, TShape>(
-        TKey key, TShape shape, in KeyPlacement place, ref byte destination, int destinationLength, bool isExact, out ulong version)
+        TKey key, TShape shape, in KeyPlacement place, ref byte destination, int destinationLength, bool isExact, out ulong version, out long deadline)
         where TKey : struct, IPlainKey
         where TShape : struct, IPlainShape
     {
         int keyLength = key.Length;
-        int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
         StoreMemory memory = Memory;
         if (!TryFindTag(memory, place, out Bucket* bucket, out uint bucketVersion, out int slotIndex))
         {
-            goto Elsewhere;
+            version = 0;
+            deadline = 0;
+            return shape.Collection == 0 && HashIndex.IsSurelyMissing(memory, place.Hash) ? Missing : -1;
         }
 
         ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
@@ -51,8 +59,21 @@ internal sealed unsafe partial class StoreEngine
         ulong word0 = *(ulong*)entry;
         ulong entryVersion = *(ulong*)(entry + 8);
         int valueLength = (int)(word0 >> 32);
-        if ((uint)word0 != PlainWord(keyLength, shape)
-            || (isExact ? valueLength != destinationLength : (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy))
+        bool expires = false;
+        int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
+        if ((uint)word0 != PlainWord(keyLength, shape))
+        {
+            // A branch, so that the processor need not wait for the word before it reads the key.
+            if (!shape.MayExpire || (uint)word0 != PlainWord(keyLength, default(ExpiringShape)))
+            {
+                goto Elsewhere;
+            }
+
+            expires = true;
+            keyOffset = EntryView.HeaderBytes + ExpiringShape.AllBytes;
+        }
+
+        if ((isExact ? valueLength != destinationLength : (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy))
             || keyOffset + keyLength + valueLength > available
             || !Bucket.StampMatches(slot, entryVersion)
             || entryVersion <= memory.WatermarkOf(memory.Partition(place.Partition), shape.Collection)
@@ -67,6 +88,7 @@ internal sealed unsafe partial class StoreEngine
             valueLength = destinationLength;
         }
 
+        deadline = expires ? ExpiringShape.DeadlineOf(entry) : long.MaxValue;
         ProtocolHook.Reach(ProtocolStep.ReadEntryFound);
         uint checksum = *(uint*)(entry + 16);
         uint valueSum;
@@ -82,7 +104,15 @@ internal sealed unsafe partial class StoreEngine
         // Load barrier and acquire, as in HashIndex.Validate: the bytes, then the slot, then the version.
         Volatile.ReadBarrier();
         if (Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex)) != slot || bucket->Version != bucketVersion
-            || shape.Checksum(word0, entryVersion, valueSum, place.Hash) != checksum)
+            || (expires
+                ? EntryView.ComputeChecksum(word0, entryVersion, ExpiringShape.FieldsHash(deadline, memory.ChecksumSeed), valueSum, place.Hash)
+                : shape.Checksum(word0, entryVersion, valueSum, place.Hash)) != checksum)
+        {
+            goto Elsewhere;
+        }
+
+        // Last, so that the key's registers need not be saved for the call. The checksum proves that the flags are 0.
+        if (expires && Clock.HasPassed(deadline))
         {
             goto Elsewhere;
         }
@@ -95,7 +125,15 @@ internal sealed unsafe partial class StoreEngine
 
     Elsewhere:
         version = 0;
+        deadline = 0;
         return -1;
+    }
+
+    /// <summary>Counts a miss that the fast path has found.</summary>
+    public void CountMiss(int partition)
+    {
+        _hits.Miss(partition);
+        GC.KeepAlive(this);
     }
 
     /// <summary>Replaces a key's value on the fast path.</summary>
@@ -187,8 +225,9 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
+        long oldDeadline = shape.Collection == 0 && shape.FieldsBytes != 0 ? ExpiringShape.DeadlineOf(old) : long.MaxValue;
         SegmentHeader* oldHeader = memory.Header(memory.SegmentAt(old));
-        int log = shape.LogAfter(oldHeader);
+        int log = shape.LogAfter(oldHeader, _log, partition);
         byte* target = TryReserve(partition, log, bytes);
         if (target is null)
         {
@@ -213,7 +252,7 @@ internal sealed unsafe partial class StoreEngine
 
         *(uint*)(target + 16) = shape.Checksum(word0, version, valueSum, place.Hash);
         ProtocolHook.Reach(ProtocolStep.EntryCopied);
-        _log.Commit(partition, log, target, bytes, removableAt: long.MaxValue, deadline: long.MaxValue);
+        _log.Commit(partition, log, target, bytes, removableAt: shape.Deadline, shape.Deadline);
         Bucket.Store(bucket, slotIndex, Bucket.Pack(place.Tag, version, memory.OffsetOf(target)));
 
         Bucket.MarkUnread(bucket, slotIndex);
@@ -225,6 +264,10 @@ internal sealed unsafe partial class StoreEngine
         if (shape.Collection != 0)
         {
             PartitionBlock.CollectionCounters(partition, shape.Collection)[1] += bytes - oldBytes;
+        }
+        else if (shape.FieldsBytes != 0)
+        {
+            PartitionBlock.CollectionCounters(partition, 0)[1] += shape.Deadline - oldDeadline;
         }
 
         ProtocolHook.Reach(ProtocolStep.CountersStored);

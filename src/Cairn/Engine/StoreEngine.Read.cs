@@ -391,7 +391,7 @@ internal sealed unsafe partial class StoreEngine
         }
 
         deadline = entry.Deadline;
-        return acceptStale || deadline > Clock.NowMs();
+        return acceptStale || !Clock.HasPassed(deadline);
     }
 
     // The slow path for long values. It reads the value twice, but an eviction cannot make the copy start over. Returns false if all

@@ -84,7 +84,7 @@ internal sealed unsafe partial class StoreEngine
                 info = InfoOf(entry, deadline);
                 isLive = entry.Type != EntryType.Lease
                     && !EntryAccounting.IsCleared(Memory, partition, entry.Version, collection)
-                    && (deadline == long.MaxValue || deadline > Clock.NowMs());
+                    && (deadline == long.MaxValue || !Clock.HasPassed(deadline));
             }
 
             if (!HashIndex.Validate(located))

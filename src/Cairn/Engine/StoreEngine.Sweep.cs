@@ -89,7 +89,7 @@ internal sealed unsafe partial class StoreEngine
     private GoneReason ReasonOf(PartitionBlock* partition, in EntryView entry) =>
         entry.Type is not (EntryType.Value or EntryType.Hash) ? GoneReason.None
         : EntryAccounting.IsCleared(Memory, partition, entry.Version, entry.Collection) ? GoneReason.Cleared
-        : entry.HasDeadline && entry.RemovableAt <= Clock.NowMs() - ExpiredRetentionMs ? GoneReason.Expired
+        : entry.HasDeadline && Clock.HasPassed(entry.RemovableAt, agoMs: ExpiredRetentionMs) ? GoneReason.Expired
         : GoneReason.None;
 
     /// <summary>Forgets the results of earlier sweeps. For tests that change the file's contents.</summary>

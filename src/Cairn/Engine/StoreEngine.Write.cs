@@ -189,7 +189,7 @@ internal sealed unsafe partial class StoreEngine
         entry.Type is EntryType.Value or EntryType.Hash
         && entry.ValueLength <= (uint)Memory.MaxValueBytes
         && !EntryAccounting.IsCleared(Memory, partition, entry.Version, entry.Collection)
-        && (!entry.HasDeadline || entry.Deadline > Clock.NowMs());
+        && (!entry.HasDeadline || !Clock.HasPassed(entry.Deadline));
 
     private bool IsLong(long bytes) => bytes > LongestLockedCopy || bytes > Memory.SegmentBytes;
 

@@ -77,7 +77,7 @@ internal sealed unsafe class EntryDepartures(StoreMemory memory, StoreClock cloc
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool HasExpired(PartitionBlock* partition, in EntryView entry) =>
-        entry.Deadline <= clock.NowMs() && !EntryAccounting.IsCleared(memory, partition, entry.Version, entry.Collection);
+        clock.HasPassed(entry.Deadline) && !EntryAccounting.IsCleared(memory, partition, entry.Version, entry.Collection);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private void Report(in EntryView entry, EntryDeparture departure)

@@ -522,7 +522,7 @@ internal sealed unsafe partial class SegmentEvictor
 
         var mode = (VictimMode)partition->VictimMode;
         bool isCleared = EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection);
-        bool isExpired = !isCleared && entry.HasDeadline && entry.Deadline <= _clock.NowMs() - (HasUnusedRoom ? ExpiredRetentionMs : 0);
+        bool isExpired = !isCleared && entry.HasDeadline && _clock.HasPassed(entry.Deadline, agoMs: HasUnusedRoom ? ExpiredRetentionMs : 0);
         if (!isCleared && !isExpired && mode < VictimMode.Drop)
         {
             var candidate = new EvictionCandidate(

@@ -70,6 +70,32 @@ internal static unsafe class HashIndex
         }
     }
 
+    /// <summary>
+    /// Returns whether a key of a collection whose entries are in no overflow bucket has no entry, because no slot of its buckets has its tag. If false, the
+    /// key may have an entry.
+    /// </summary>
+    /// <remarks>Takes the hash, because a place whose address is taken is not kept in registers.</remarks>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    public static bool IsSurelyMissing(StoreMemory memory, ulong hash)
+    {
+        KeyPlacement place = memory.Place(hash);
+        Bucket* primary = memory.BucketAt(place.Partition, place.Primary);
+        Bucket* alternate = memory.BucketAt(place.Partition, place.Alternate);
+
+        // Acquire, both, as in Find.
+        uint primaryVersion = Volatile.Read(ref primary->Version);
+        uint alternateVersion = Volatile.Read(ref alternate->Version);
+        ProtocolHook.Reach(ProtocolStep.ReadVersionLoaded);
+        if ((Bucket.MatchTag(primary, place.Tag) | Bucket.MatchTag(alternate, place.Tag)) != 0)
+        {
+            return false;
+        }
+
+        // As in Find.
+        Volatile.ReadBarrier();
+        return primary->Version == primaryVersion && alternate->Version == alternateVersion;
+    }
+
     /// <summary>Returns whether all bytes read through <paramref name="located"/> since it was found belonged to the key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool Validate(in Located located)

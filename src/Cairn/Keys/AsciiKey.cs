@@ -9,8 +9,10 @@ namespace Cairn.Keys;
 /// </remarks>
 internal readonly unsafe struct AsciiKey : IPlainKey
 {
+    /// <summary>The length of the longest key of this form.</summary>
+    public const int MaxLength = 32;
+
     private const int MinLength = 16;
-    private const int MaxLength = 32;
 
     private readonly Vector128<byte> _first;
     private readonly Vector128<byte> _last;

@@ -81,7 +81,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         using StoreFile target = StoreFormatter.CreateUnpublished(
             platform, path, layout, segments, options.TimeProvider, super.HashSeed, key);
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider), LockTimeout, default);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider, platform), LockTimeout, default);
         using var compactor = new Compactor(image, engine, options, reencryption, progress, cancellationToken);
         compactor.CopyAll(&super);
 

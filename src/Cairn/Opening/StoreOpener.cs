@@ -333,7 +333,7 @@ internal static unsafe class StoreOpener
     {
         StoreLayout layout = memory.Layout;
         string bootId = platform.BootId;
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider), options.LockTimeout, LogOptions.From(options))
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider, platform), options.LockTimeout, LogOptions.From(options))
         {
             Cipher = cipher,
             ExpiredRetentionMs = (long)options.ExpiredRetention.TotalMilliseconds,
@@ -405,7 +405,7 @@ internal static unsafe class StoreOpener
         {
             region = memory.File.MapCopy(memory.Layout.MappedBytes);
             var copy = new StoreMemory(memory.File, region, memory.Layout, ownsFile: false);
-            engine = new StoreEngine(copy, platform, new StoreClock(options.TimeProvider), options.LockTimeout, LogOptions.From(options));
+            engine = new StoreEngine(copy, platform, new StoreClock(options.TimeProvider, platform), options.LockTimeout, LogOptions.From(options));
             if (!engine.Owners.TryTakeSlot(options.TakesAnySlot))
             {
                 throw new InvalidOperationException("A store that no process has open has owners.");

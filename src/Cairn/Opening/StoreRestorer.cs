@@ -35,7 +35,7 @@ internal static unsafe class StoreRestorer
         StoreLayout layout = StoreFormatter.Plan(options, out int segments);
         using StoreFile target = StoreFormatter.CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), KeyOf(backup, options));
         var memory = new StoreMemory(target, target.Map(layout.MappedBytes, writable: true), layout);
-        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider), options.LockTimeout, default);
+        var engine = new StoreEngine(memory, platform, new StoreClock(options.TimeProvider, platform), options.LockTimeout, default);
         if (!engine.Owners.TryTakeSlot())
         {
             throw new InvalidOperationException("A file without a name has owners.");

@@ -55,6 +55,11 @@ internal abstract class StorePlatform
     /// </summary>
     public abstract long? MemoryLimitBytes { get; }
 
+    /// <summary>
+    /// Gets the wall clock at the last timer tick, in Unix milliseconds, if the system can tell it faster than the time. Otherwise a time in the far future.
+    /// </summary>
+    public virtual long TickUnixMs => long.MaxValue / 2;
+
     /// <summary>Opens an existing file for reading and writing.</summary>
     /// <exception cref="FileNotFoundException">No file has this name.</exception>
     /// <exception cref="UnauthorizedAccessException">This user has no permission.</exception>

@@ -34,8 +34,16 @@ internal static unsafe class KeyHash
             state = Fold(first ^ K1, second ^ state);
         }
 
-        return Fold(Fold(nextToLast ^ K1, last ^ state) ^ K2, (uint)length ^ K3);
+        return Finish(nextToLast, last, length, state);
     }
+
+    /// <summary>Hashes up to 16 bytes, of which the two halves are given as <see cref="Last"/> reads them.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong ComputeUpTo16(ulong first, ulong second, int length, ulong seed) => Finish(first, second, length, seed ^ K0);
+
+    /// <summary>Returns the half for a key of one to three bytes, in which bytes may repeat: its first byte, its middle and its last.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static ulong Pack(uint begin, uint middle, uint end) => ((ulong)begin << 16) | ((ulong)middle << 8) | end;
 
     /// <summary>Returns the exclusive or of the two halves of the product.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -137,7 +145,7 @@ internal static unsafe class KeyHash
         }
         else if (length > 0)
         {
-            first = ((ulong)data[0] << 16) | ((ulong)data[length >> 1] << 8) | data[length - 1];
+            first = Pack(data[0], data[length >> 1], data[length - 1]);
             second = 0;
         }
         else
@@ -146,8 +154,12 @@ internal static unsafe class KeyHash
             second = 0;
         }
 
-        return Fold(Fold(first ^ K1, second ^ state) ^ K2, (uint)length ^ K3);
+        return Finish(first, second, length, state);
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static ulong Finish(ulong first, ulong second, nint length, ulong state) =>
+        Fold(Fold(first ^ K1, second ^ state) ^ K2, (uint)length ^ K3);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Mix(byte* data, nint at, ulong constant, ulong state)

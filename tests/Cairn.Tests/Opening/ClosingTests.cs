@@ -41,7 +41,7 @@ public sealed class ClosingTests : StoreTest
         });
         try
         {
-            Assert.Throws<ObjectDisposedException>(() => closing.DefaultCollection.Set("key", "latecomer's"u8, TimeSpan.FromHours(1)));
+            Assert.Throws<ObjectDisposedException>(() => closing.DefaultCollection.Set("key", "latecomer's"u8, Expiration.Sliding(TimeSpan.FromHours(1))));
             ownerAfterwards = OwnerOfLock(taker, cache.PartitionOf("key"));
         }
         finally

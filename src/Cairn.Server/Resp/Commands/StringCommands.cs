@@ -56,6 +56,12 @@ internal static class StringCommands
         int digits = session.LikelyLengthDigits;
         Span<byte> room = writer.Reserve(512);
         int length = session.Keys.TryGetPlain(key, room[(digits + 3)..^SpareBytes]);
+        if (length == StoreEngine.Missing)
+        {
+            writer.WriteNull();
+            return true;
+        }
+
         if (length < 0)
         {
             while (true)

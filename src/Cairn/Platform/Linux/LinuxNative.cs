@@ -60,6 +60,9 @@ internal static unsafe partial class LinuxNative
     public const int AdvisePopulateRead = 22;
     public const int AdvisePopulateWrite = 23;
 
+    // clock_gettime(2)
+    public const int ClockRealtimeCoarse = 5;
+
     // getrlimit(2)
     public const int FileSizeLimit = 1;
 
@@ -103,6 +106,11 @@ internal static unsafe partial class LinuxNative
 
     public static int Futex(uint* address, int operation, uint value, Timespec* timeout) =>
         FutexCall(FutexNumber, address, operation, value, timeout, null, 0) >= 0 ? 0 : LastError;
+
+    [LibraryImport("libc", EntryPoint = "clock_gettime")]
+    [DefaultDllImportSearchPaths(Search)]
+    [SuppressGCTransition] // Never waits.
+    public static partial int GetTime(int clock, Timespec* time);
 
     [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
     [DefaultDllImportSearchPaths(Search)]

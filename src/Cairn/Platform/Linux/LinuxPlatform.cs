@@ -24,6 +24,17 @@ internal sealed class LinuxPlatform : StorePlatform
 
     public override long? MemoryLimitBytes => LinuxMemoryLimit.Find("/");
 
+    public override unsafe long TickUnixMs
+    {
+        get
+        {
+            LinuxNative.Timespec time;
+            return LinuxNative.GetTime(LinuxNative.ClockRealtimeCoarse, &time) == 0
+                ? (time.Seconds * 1000) + (time.Nanoseconds / 1_000_000)
+                : base.TickUnixMs;
+        }
+    }
+
     public override StoreFile Open(string path) => OpenExisting(Path.GetFullPath(path), isWritable: true);
 
     public override StoreFile OpenReadOnly(string path) => OpenExisting(Path.GetFullPath(path), isWritable: false);

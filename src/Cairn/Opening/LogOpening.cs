@@ -163,7 +163,7 @@ internal static unsafe class LogOpening
         block->Checkpoint = checkpointer.RunAlone(isWritten: false, progress: null, CancellationToken.None);
         BeginPiece(engine, platform, files, block->Tail, options);
         ProtocolHook.Reach(ProtocolStep.LogEstablished);
-        engine.Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5 requires it.
+        engine.Memory.FlushSuperblock(); // LogBlock I5 requires it.
         checkpointer.DeleteBelow(block->Checkpoint);
         block->Served = block->Wanted;
         block->Failed = 0;

@@ -92,7 +92,8 @@ internal static unsafe class StoreFormatter
 
         // The recorded end can be older than the log. The cleanup after a dead owner would write at that position.
         super->Log = super->Log.Emptied(super->Log.LogId);
-        region.Flush(0, StoreLayout.SuperblockBytes);
+        super->HasUnwrittenPages = 0; // Every page that counts from here on is written again.
+        StoreMemory.Flush(region, StoreLayout.SuperblockBytes);
         ProtocolHook.Reach(ProtocolStep.ResetStarted);
         file.ZeroRange(StoreLayout.SuperblockBytes, layout.SegmentsOffset - StoreLayout.SuperblockBytes);
         int segments = (int)Math.Min(layout.MaxSegments, (file.Length - layout.SegmentsOffset - StoreLayout.GuardBytes) / layout.SegmentBytes);

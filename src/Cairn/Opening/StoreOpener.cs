@@ -352,7 +352,7 @@ internal static unsafe class StoreOpener
 
         if (isAlone)
         {
-            TakeOver(engine, wasClosed, marksInUse: wasClosed && rebuildsFrom is null, bootId);
+            TakeOver(engine, wasClosed, marksInUse: rebuildsFrom is null, bootId);
         }
 
         engine.Cleanup.CleanUp(engine.Owners.Slot);
@@ -385,19 +385,19 @@ internal static unsafe class StoreOpener
         return new OpenedStore(engine, options with { Path = path }, warnings, new Checkpointer(engine, platform, options.TimeProvider));
     }
 
-    // The state is durable before anything else changes (Superblock I2).
+    // The state is durable before anything else changes (Superblock I2). It is flushed again if a process that stored it died before its flush, or its flush failed.
     private static void MarkInUse(StoreMemory memory, string bootId)
     {
         StoreFormatter.WriteBootId(memory.Super, bootId);
         memory.Super->State = Superblock.StateInUse;
-        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        memory.FlushSuperblock();
     }
 
     // Keeps LogOpening I3. Recovery and snapshot write their changes to a copy of the map.
     private static bool TryEstablishClosed(StorePlatform platform, StoreOptions options, StoreMemory memory, LogFileSet log, string bootId)
     {
         LogOpening.RecordMissingLog(memory);
-        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        memory.FlushSuperblock();
         ProtocolHook.Reach(ProtocolStep.LogDisowned);
         MappedRegion? region = null;
         StoreEngine? engine = null;
@@ -551,13 +551,36 @@ internal static unsafe class StoreOpener
     internal static void FlushAndMark(StoreMemory memory)
     {
         Superblock* super = memory.Super;
+        long bytes = memory.Layout.FileBytes(memory.SegmentCount);
+        if (super->HasUnwrittenPages != 0)
+        {
+            MarkAllUnwritten(memory, bytes);
+        }
+
         super->ClosedCheck = ClosedCheck(memory);
-        memory.Region.Flush(0, memory.Layout.FileBytes(memory.SegmentCount));
-        memory.File.FlushData();
+        StoreMemory.Flush(memory.Region, bytes, memory.File);
         ProtocolHook.Reach(ProtocolStep.CloseFlushed);
+        super->HasUnwrittenPages = 0;
         super->State = Superblock.StateClosed;
-        memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+        memory.FlushSuperblock();
         ProtocolHook.Reach(ProtocolStep.CloseMarked);
+    }
+
+    // Makes the system write every page again. Holes are left out, because they would take space.
+    private static void MarkAllUnwritten(StoreMemory memory, long bytes)
+    {
+        for (long position = 0, next; position < bytes; position = next)
+        {
+            bool isHole = memory.File.TryFindHole(position, out long hole, out next);
+            long end = isHole ? Math.Min(hole, bytes) : bytes;
+            next = isHole ? next : bytes;
+            if (!memory.Region.Populate(position, end - position, write: true))
+            {
+                throw new StoreException(
+                    $"The disk failed to write the store '{memory.File.Path}', and its pages could not be prepared to be written again. Its entries are lost if the " +
+                    "machine restarts. Check the disk. Then 'cairn compact' writes them to a new file.");
+            }
+        }
     }
 
     private static ulong ClosedCheck(StoreMemory memory) =>

@@ -11,6 +11,7 @@
 //   P4  All mappings of a file on one machine show the same bytes.
 //   P5  When StoreFile.FlushData has returned, the bytes and the length are durable. When FlushDirectory has returned, the creation or removal of a name
 //       is durable. After a loss of power, any part of the data that was not flushed can be on the disk, independent of the order of the writes.
+using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Platform;
 
@@ -132,6 +133,15 @@ internal abstract class StorePlatform
     /// <summary>Makes the creation and removal of names in a directory durable (P5).</summary>
     /// <exception cref="StoreException">The disk is faulty.</exception>
     public abstract void FlushDirectory(string directory);
+
+    /// <summary>
+    /// Makes the content of a file durable that other code has opened (P5). On Linux, <see cref="RandomAccess.FlushToDisk"/> of .NET 10 returns normally when
+    /// the disk reports an error.
+    /// </summary>
+    /// <param name="file">The open file.</param>
+    /// <param name="what">The file in the words of an error message: "the cache file 'x'".</param>
+    /// <exception cref="StoreException">The disk is faulty or full. It is not known which part of the content is durable.</exception>
+    public virtual void FlushFile(SafeFileHandle file, string what) => RandomAccess.FlushToDisk(file);
 
     /// <summary>Refuses a path on a file system on which P4 does not hold. The file need not exist, but its directory must.</summary>
     /// <exception cref="StoreUnsupportedFileSystemException">P4 does not hold there.</exception>

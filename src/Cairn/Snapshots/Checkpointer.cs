@@ -209,7 +209,7 @@ internal sealed unsafe class Checkpointer : IDisposable
             Volatile.Write(ref Block->FailedCheckpoints, 0);
             Volatile.Write(ref Block->Checkpoint, scan.Start);
             Block->Served = scan.Wanted;
-            Memory.Region.Flush(0, StoreLayout.SuperblockBytes); // LogBlock I5 requires it.
+            Memory.FlushSuperblock(); // LogBlock I5 requires it.
             DeleteBelow(scan.Start);
         }
 

@@ -297,6 +297,28 @@ internal sealed unsafe class StoreMemory : CriticalFinalizerObject
         }
     }
 
+    /// <summary>Flushes the first bytes of a store's file to the disk, and also its length if the file is given.</summary>
+    /// <exception cref="StoreException">
+    /// The disk has failed. The system then takes the pages for written, and a later flush would succeed, although the disk does not have them. So this is
+    /// recorded, and the closing of the store writes every page again.
+    /// </exception>
+    public static void Flush(MappedRegion region, long bytes, StoreFile? file = null)
+    {
+        try
+        {
+            region.Flush(0, bytes);
+            file?.FlushData();
+        }
+        catch (StoreException)
+        {
+            Volatile.Write(ref ((Superblock*)region.Address)->HasUnwrittenPages, 1);
+            throw;
+        }
+    }
+
+    /// <summary>Flushes the first page, which has the state of the store and the marks of the log.</summary>
+    public void FlushSuperblock() => Flush(_region, StoreLayout.SuperblockBytes);
+
     /// <summary>Closes the file and leaves the mapping to the finalizer (I2).</summary>
     public void Abandon()
     {

@@ -66,6 +66,9 @@ internal unsafe struct Superblock
     /// </summary>
     [FieldOffset(192)] public ulong DeadlinesKeptSince;
 
+    /// <summary>1 after a flush of the file has failed in this start of the machine: pages that look written can be missing on the disk.</summary>
+    [FieldOffset(200)] public uint HasUnwrittenPages;
+
     // These fields change while the store is used. Each has a cache line of its own, because every process writes it.
     [FieldOffset(256)] public int SegmentCount;
 

@@ -70,10 +70,12 @@ internal sealed unsafe partial class StoreLog
             // process that takes over the partition and sees the record in PendingRecord must also see that the record exists.
             Volatile.Write(ref block->Tail, position + bytes);
         }
-        catch (StoreException failure)
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
         {
-            // The exception was thrown before PendingRecord of any partition was set.
-            throw Refusal(failure);
+            // The exception was thrown before PendingRecord of any partition was set. It is not a StoreException if the directory of the store is gone, or if
+            // this user may not create files there any more.
+            throw Refusal(failure as StoreException ?? new StoreException(
+                $"The log of the store '{_memory.File.Path}' cannot continue: {failure.Message} Nothing was changed; reading continues.", failure));
         }
         finally
         {
@@ -165,7 +167,7 @@ internal sealed unsafe partial class StoreLog
     }
 
     // The marks must be durable before the first record in a new piece is acknowledged (LogBlock I5).
-    private void FlushMarks() => _memory.Region.Flush(0, StoreLayout.SuperblockBytes);
+    private void FlushMarks() => _memory.FlushSuperblock();
 
     // The first pieces are small, so that a small map is small. Each has twice the size of the one before it.
     private long FileBytesFor(long sequence, long recordBytes)

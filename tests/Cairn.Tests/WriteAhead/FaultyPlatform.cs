@@ -5,16 +5,9 @@ namespace Cairn.Tests.WriteAhead;
 /// <summary>
 /// The system's platform. It also counts flushes to the disk, and lets a test make operations on the store's other files fail.
 /// </summary>
-internal sealed class FaultyPlatform : StorePlatform
+internal sealed class FaultyPlatform : ProxyPlatform
 {
-    private readonly StorePlatform _real = HostPlatform.Current;
     private int _flushes;
-
-    public override string BootId => _real.BootId;
-
-    public override int PageSize => _real.PageSize;
-
-    public override long? MemoryLimitBytes => _real.MemoryLimitBytes;
 
     /// <summary>Gets the number of flushes of files of the log.</summary>
     public int Flushes => Volatile.Read(ref _flushes);
@@ -36,46 +29,25 @@ internal sealed class FaultyPlatform : StorePlatform
 
     public static StoreException Failed(string what) => new($"{what} failed, because the test says so.");
 
-    public CairnStore OpenStore(StoreOptions options)
-    {
-        HostPlatform.Override = this;
-        try
-        {
-            return CairnStore.Open(options);
-        }
-        finally
-        {
-            HostPlatform.Override = null;
-        }
-    }
+    public CairnStore OpenStore(StoreOptions options) => On(() => CairnStore.Open(options));
 
-    public override StoreFile Open(string path) => Wrap(path, _real.Open(path));
+    public override StoreFile Open(string path) => Wrap(path, Real.Open(path));
 
-    public override StoreFile OpenReadOnly(string path) => Wrap(path, _real.OpenReadOnly(path));
+    public override StoreFile OpenReadOnly(string path) => Wrap(path, Real.OpenReadOnly(path));
 
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         OnCreate?.Invoke();
-        return Wrap(nameHint, _real.CreateUnnamed(directory, nameHint));
+        return Wrap(nameHint, Real.CreateUnnamed(directory, nameHint));
     }
 
-    public override StoreFile? TryCreate(string path) => _real.TryCreate(path) is { } file ? Wrap(path, file) : null;
-
-    public override void Delete(string path) => _real.Delete(path);
-
-    public override IReadOnlyList<string> ListNames(string directory, string prefix) => _real.ListNames(directory, prefix);
+    public override StoreFile? TryCreate(string path) => Real.TryCreate(path) is { } file ? Wrap(path, file) : null;
 
     public override void FlushDirectory(string directory)
     {
         OnFlushDirectory?.Invoke();
-        _real.FlushDirectory(directory);
+        Real.FlushDirectory(directory);
     }
-
-    public override void RequireSupportedFileSystem(string path) => _real.RequireSupportedFileSystem(path);
-
-    public override unsafe bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout) => _real.WaitOnAddress(address, expected, timeout);
-
-    public override unsafe void WakeByAddress(uint* address, bool all) => _real.WakeByAddress(address, all);
 
     private StoreFile Wrap(string path, StoreFile file) =>
         Path.GetFileName(path).Contains(".log-", StringComparison.Ordinal) ? new FaultyFile(this, file) : file;

@@ -6,10 +6,8 @@ namespace Cairn.TortureTests.PowerLoss;
 /// <summary>
 /// The system's platform for one directory. It also records everything that would reach the disk, and it has a boot id of its own.
 /// </summary>
-internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
+internal sealed unsafe class RecordingPlatform : ProxyPlatform, IDisposable
 {
-    private readonly StorePlatform _real = HostPlatform.Current;
-
     private readonly Lock _lock = new();
     private readonly Lock _rangeLock = new();
     private readonly Dictionary<FileIdentity, int> _files = [];
@@ -23,7 +21,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         BootId = bootId;
         foreach (string path in Directory.GetFiles(directory))
         {
-            using StoreFile file = _real.OpenReadOnly(path);
+            using StoreFile file = Real.OpenReadOnly(path);
             _files[file.Identity] = Recorder.AddBase(Path.GetFileName(path), File.ReadAllBytes(path));
         }
     }
@@ -32,26 +30,10 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
 
     public override string BootId { get; }
 
-    public override int PageSize => _real.PageSize;
-
     public override long? MemoryLimitBytes => null;
 
     /// <summary>Opens a store on this platform.</summary>
     public CairnStore OpenStore(StoreOptions options) => On(() => CairnStore.Open(options));
-
-    /// <summary>Runs a function on this platform.</summary>
-    public T On<T>(Func<T> action)
-    {
-        HostPlatform.Override = this;
-        try
-        {
-            return action();
-        }
-        finally
-        {
-            HostPlatform.Override = null;
-        }
-    }
 
     public void Dispose()
     {
@@ -61,20 +43,20 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         }
     }
 
-    public override StoreFile Open(string path) => Wrap(_real.Open(path), isNew: false);
+    public override StoreFile Open(string path) => Wrap(Real.Open(path), isNew: false);
 
-    public override StoreFile OpenReadOnly(string path) => Wrap(_real.OpenReadOnly(path), isNew: false);
+    public override StoreFile OpenReadOnly(string path) => Wrap(Real.OpenReadOnly(path), isNew: false);
 
     public override StoreFile CreateUnnamed(string directory, string nameHint)
     {
         Recorder.Fault?.Invoke(DiskChangeKind.Named, nameHint);
-        return Wrap(_real.CreateUnnamed(directory, nameHint), isNew: true);
+        return Wrap(Real.CreateUnnamed(directory, nameHint), isNew: true);
     }
 
     public override StoreFile? TryCreate(string path)
     {
         Recorder.Fault?.Invoke(DiskChangeKind.Named, path);
-        if (_real.TryCreate(path) is not { } real)
+        if (Real.TryCreate(path) is not { } real)
         {
             return null;
         }
@@ -87,25 +69,17 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
     public override void Delete(string path)
     {
         Recorder.Fault?.Invoke(DiskChangeKind.Unnamed, path);
-        _real.Delete(path);
+        Real.Delete(path);
         Recorder.Add(DiskChangeKind.Unnamed, 0, name: Path.GetFileName(path));
     }
-
-    public override IReadOnlyList<string> ListNames(string directory, string prefix) => _real.ListNames(directory, prefix);
 
     public override void FlushDirectory(string directory)
     {
         Recorder.Fault?.Invoke(DiskChangeKind.NamesFlushed, directory);
         int before = Recorder.Count;
-        _real.FlushDirectory(directory);
+        Real.FlushDirectory(directory);
         Recorder.Add(DiskChangeKind.NamesFlushed, 0, before);
     }
-
-    public override void RequireSupportedFileSystem(string path) => _real.RequireSupportedFileSystem(path);
-
-    public override bool WaitOnAddress(uint* address, uint expected, TimeSpan timeout) => _real.WaitOnAddress(address, expected, timeout);
-
-    public override void WakeByAddress(uint* address, bool all) => _real.WakeByAddress(address, all);
 
     private RecordedFile Wrap(StoreFile real, bool isNew)
     {
@@ -128,7 +102,7 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         {
             if (!_watched.ContainsKey(number) && file.Length >= StoreLayout.SuperblockBytes && file.IsStillAt(file.Path))
             {
-                StoreFile own = _real.Open(file.Path);
+                StoreFile own = Real.Open(file.Path);
                 byte* page = own.Map(StoreLayout.SuperblockBytes, writable: false).Address;
                 _watched[number] = own;
                 Recorder.Watch(number, () => new ReadOnlySpan<byte>(page, StoreLayout.SuperblockBytes).ToArray());
@@ -222,25 +196,8 @@ internal sealed unsafe class RecordingPlatform : StorePlatform, IDisposable
         }
     }
 
-    private sealed class RecordedRegion : MappedRegion
+    private sealed class RecordedRegion(RecordedFile file, MappedRegion real) : ProxyRegion(real)
     {
-        private readonly RecordedFile _file;
-        private readonly MappedRegion _real;
-
-        public RecordedRegion(RecordedFile file, MappedRegion real)
-        {
-            _file = file;
-            _real = real;
-            Address = real.Address;
-            Length = real.Length;
-        }
-
-        public override void Flush(long offset, long length) => _file.FlushRange(_real, offset, length);
-
-        public override bool Populate(long offset, long length, bool write) => _real.Populate(offset, length, write);
-
-        public override void AdviseRandomAccess() => _real.AdviseRandomAccess();
-
-        public override void Dispose() => _real.Dispose();
+        public override void Flush(long offset, long length) => file.FlushRange(Real, offset, length);
     }
 }

@@ -26,10 +26,7 @@ internal sealed unsafe class LinuxMappedRegion : SystemRegion
         (nint start, nuint bytes) = WholePages(offset, length);
         if (LinuxNative.Sync(Address + start, bytes, LinuxNative.SyncNow) != 0)
         {
-            throw LinuxErrors.Failed(
-                $"Writing bytes {offset} to {offset + length} of the store '{Path}' to disk failed; its last changes " +
-                "may be lost if the machine stops. Check the disk",
-                LinuxNative.LastError);
+            throw FileFailures.NotFlushed($"bytes {offset} to {offset + length} of the store '{Path}'", LinuxErrors.Text(LinuxNative.LastError));
         }
     }
 

@@ -114,6 +114,16 @@ internal sealed class LinuxPlatform : StorePlatform
         }
     }
 
+    // Some file systems have files that cannot be flushed. There the content cannot be made more durable.
+    public override void FlushFile(SafeFileHandle file, string what)
+    {
+        int error = LinuxStoreFile.Sync(file);
+        if (error is not (0 or LinuxErrors.Invalid or LinuxErrors.NotSupported))
+        {
+            throw FileFailures.NotFlushed(what, LinuxErrors.Text(error));
+        }
+    }
+
     public override void RequireSupportedFileSystem(string path)
     {
         path = Path.GetFullPath(path);

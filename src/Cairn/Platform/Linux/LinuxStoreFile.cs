@@ -332,20 +332,23 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
 
     public override void FlushData()
     {
+        if (Sync(_handle) is var error and not 0)
+        {
+            throw FileFailures.NotFlushed($"the store '{_path}'", LinuxErrors.Text(error));
+        }
+    }
+
+    /// <summary>Flushes a file to the disk. Returns the error, or 0.</summary>
+    internal static int Sync(SafeFileHandle handle)
+    {
         int error;
         do
         {
-            error = LinuxNative.SyncData(_handle) == 0 ? 0 : LinuxNative.LastError;
+            error = LinuxNative.SyncData(handle) == 0 ? 0 : LinuxNative.LastError;
         }
         while (error == LinuxErrors.Interrupted);
 
-        if (error != 0)
-        {
-            throw LinuxErrors.Failed(
-                $"Writing the store '{_path}' to disk failed; its last changes may be lost if the machine stops. Check " +
-                "the disk",
-                error);
-        }
+        return error;
     }
 
     protected override void Close(string? abandoned)

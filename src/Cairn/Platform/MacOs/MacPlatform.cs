@@ -98,6 +98,14 @@ internal sealed unsafe class MacPlatform : StorePlatform
         }
     }
 
+    public override void FlushFile(SafeFileHandle file, string what)
+    {
+        if (MacStoreFile.SyncFully(file) is var error and not 0)
+        {
+            throw FileFailures.NotFlushed(what, MacErrors.Text(error));
+        }
+    }
+
     public override void RequireSupportedFileSystem(string path)
     {
         path = Path.GetFullPath(path);

@@ -55,6 +55,22 @@ public sealed class ProcessTests : IDisposable
     }
 
     [Fact]
+    public void Names_of_files_that_are_not_utf8_are_refused()
+    {
+        Create("2MiB");
+        string tool = string.Join(' ', ToolProcess.Command);
+        string name = $"{_directory.Path}/$'a\\xff'";
+
+        using ToolProcess process = ToolProcess.StartProgram(
+            "bash", "-c", $"{tool} create --store {name}; echo $?; {tool} export --store {StorePath} --file {name}; echo $?");
+        ToolRun run = process.Finish();
+
+        Assert.Equal("2\n2\n", run.Output);
+        Assert.Contains("has bytes that are not UTF-8; give the file another name", run.Error, StringComparison.Ordinal);
+        Assert.Equal([StorePath], Directory.GetFiles(_directory.Path));
+    }
+
+    [Fact]
     public void Commands_that_share_a_redirection_write_one_after_the_other()
     {
         Create("2MiB");

@@ -29,7 +29,13 @@ internal sealed class Invocation(ParseResult parsed, SharedOptions shared, ToolC
     public string? FindStorePath()
     {
         string? path = parsed.GetValue(shared.Store) ?? console.GetEnvironmentVariable(SharedOptions.StoreVariable);
-        return string.IsNullOrWhiteSpace(path) ? null : path;
+        if (string.IsNullOrWhiteSpace(path))
+        {
+            return null;
+        }
+
+        ReplacedFile.RequireName(path);
+        return path;
     }
 
     public T? Get<T>(Option<T> option) => parsed.GetValue(option);

@@ -53,18 +53,17 @@ internal sealed class ExportCommand : ToolCommand
         string? path = invocation.Get(_file);
         if (path is null or "-")
         {
-            WriteTo(invocation, store, only, filter, invocation.Output, path: null);
+            WriteTo(invocation, store, only, filter, invocation.Output, path: null, commit: null);
             return ExitCode.Done;
         }
 
         using ReplacedFile file = ReplacedFile.Create(path);
-        WriteTo(invocation, store, only, filter, new ToolOutput(file.Stream), path);
-        file.Commit();
+        WriteTo(invocation, store, only, filter, new ToolOutput(file.Stream), path, file.Commit);
         return ExitCode.Done;
     }
 
     private static void WriteTo(
-        Invocation invocation, CairnStore store, CairnCollection? only, KeyFilter? filter, ToolOutput output, string? path)
+        Invocation invocation, CairnStore store, CairnCollection? only, KeyFilter? filter, ToolOutput output, string? path, Action? commit)
     {
         long expected = filter is null ? store.GetStatistics().Totals.Entries : 0;
         using var progress = new ProgressLine(invocation.Console, "Exporting", "entries");
@@ -98,6 +97,7 @@ internal sealed class ExportCommand : ToolCommand
         }
 
         progress.Dispose();
+        commit?.Invoke();
         Report(invocation, export, path);
     }
 

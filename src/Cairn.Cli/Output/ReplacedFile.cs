@@ -16,7 +16,7 @@ internal sealed class ReplacedFile : IDisposable
         _path = path;
         _temporary = temporary;
         _file = file;
-        Stream = new SizedStream(file);
+        Stream = new NamedStream(file, path);
     }
 
     public Stream Stream { get; }
@@ -31,10 +31,21 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
+    /// <summary>Refuses a name with the character that the runtime substitutes for bytes that are not UTF-8: it is the name of another file.</summary>
+    /// <exception cref="ToolException">The name contained such bytes.</exception>
+    public static void RequireName(string name)
+    {
+        if (name.Contains('\uFFFD', StringComparison.Ordinal))
+        {
+            throw ToolException.Usage($"the name '{name}' has bytes that are not UTF-8; give the file another name, or a link to it");
+        }
+    }
+
     /// <summary>Creates a file. Devices and pipes (also <c>&gt;(command)</c> of shells) are written directly.</summary>
     /// <exception cref="ToolException">The file cannot be written.</exception>
     public static ReplacedFile Create(string path)
     {
+        RequireName(path);
         try
         {
             if (HostPlatform.Current.IsSpecialFile(path))
@@ -64,18 +75,26 @@ internal sealed class ReplacedFile : IDisposable
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
         {
-            throw new ToolException(ExitCode.File, $"'{path}' cannot be written: {failure.Message}", failure);
+            throw NotWritten(path, failure);
         }
     }
 
     /// <summary>Replaces the target with the complete file.</summary>
+    /// <exception cref="ToolException">The disk failed. The target is unchanged.</exception>
     public void Commit()
     {
         if (_temporary is not null)
         {
-            _file.Flush(flushToDisk: true);
-            _file.Dispose();
-            File.Move(_temporary, _path, overwrite: true);
+            try
+            {
+                HostPlatform.Current.FlushFile(_file.SafeFileHandle, $"'{_path}'");
+                _file.Dispose();
+                File.Move(_temporary, _path, overwrite: true);
+            }
+            catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+            {
+                throw NotWritten(_path, failure);
+            }
         }
 
         _isFinished = true;
@@ -90,8 +109,11 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
-    // .NET reports a file that is too large as an argument out of range.
-    private sealed class SizedStream(FileStream file) : WriteOnlyStream
+    private static ToolException NotWritten(string path, Exception failure) =>
+        new(ExitCode.File, $"'{path}' cannot be written: {failure.Message}", failure);
+
+    // Its errors name the target, and no caller takes them for those of a connection. .NET reports a file that is too large as an argument out of range.
+    private sealed class NamedStream(FileStream file, string path) : WriteOnlyStream
     {
         // False after the file was closed. A buffer that is disposed later then flushes nothing.
         public override bool CanWrite => file.CanWrite;
@@ -106,7 +128,11 @@ internal sealed class ReplacedFile : IDisposable
             }
             catch (ArgumentOutOfRangeException e)
             {
-                throw new IOException($"The file '{file.Name}' exceeds the limit of this process ('ulimit -f') or of the file system.", e);
+                throw new ToolException(ExitCode.File, $"The file '{path}' exceeds the limit of this process ('ulimit -f') or of the file system.", e);
+            }
+            catch (IOException failure)
+            {
+                throw NotWritten(path, failure);
             }
         }
 

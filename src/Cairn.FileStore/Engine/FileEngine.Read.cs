@@ -279,6 +279,8 @@ internal sealed partial class FileEngine
             CountRewrite(); // By this process or, most likely, by another one.
         }
 
+        _hasUnwrittenPages &= _seen.IsSameFile(content.Stamp);
+
         _seen = content.Stamp;
         _suspect = default;
         _problem = null;

@@ -1,6 +1,7 @@
 using Cairn.FileStore.Entries;
 using Cairn.FileStore.Format;
 using Cairn.FileStore.Sharing;
+using Cairn.Platform;
 using Cairn.Platform.Linux;
 using Microsoft.Win32.SafeHandles;
 
@@ -33,7 +34,9 @@ internal sealed partial class FileEngine
     /// <exception cref="DistributedFileStoreCacheException">
     /// The file would exceed its size limit, or a lock was not available in time.
     /// </exception>
-    /// <exception cref="IOException">The file could not be written and is unchanged.</exception>
+    /// <exception cref="IOException">
+    /// The file could not be written and is unchanged. Or, if the message says so, the change is made but possibly not durable.
+    /// </exception>
     /// <exception cref="UnauthorizedAccessException">The user has no permission to write the file.</exception>
     public void Change(ReadOnlySpan<EntryChange> changes, bool isClearing)
     {
@@ -143,7 +146,7 @@ internal sealed partial class FileEngine
         }
 
         changes = WithoutIdle(changes, isClearing);
-        bool mustRewrite = isClearing || _mustRewrite || _isToCompact;
+        bool mustRewrite = isClearing || _mustRewrite || _isToCompact || _hasUnwrittenPages;
         if (changes.IsEmpty && !mustRewrite)
         {
             return true;
@@ -187,13 +190,13 @@ internal sealed partial class FileEngine
 
             if (_options.Durability == FileStoreDurability.PowerLoss)
             {
-                Flush(_handle!);
+                FlushAppended();
             }
         }
         catch (IOException e)
         {
-            UndoAppend(e);
-            throw;
+            throw new IOException(
+                $"The cache file '{_path}' could not be written, so {(TryUndoAppend() ? "nothing is changed" : "the change is possibly incomplete")}: {e.Message}", e);
         }
 
         // Checks the path, not the handle: if the path leads to another file now, the change is in a file that no process reads any more.
@@ -227,20 +230,34 @@ internal sealed partial class FileEngine
         return true;
     }
 
-    // Writes the closing brackets back to their former offset. The file already has allocated those bytes.
-    private void UndoAppend(IOException cause)
+    // After a failed flush, the system takes the file's pages for written. A later flush would succeed, although the disk does not have them.
+    private void FlushAppended()
+    {
+        try
+        {
+            HostPlatform.Current.FlushFile(_handle!, $"the cache file '{_path}'");
+        }
+        catch (StoreException)
+        {
+            _hasUnwrittenPages = true;
+            throw;
+        }
+    }
+
+    // Writes the closing brackets back to their former offset. The file already has allocated those bytes. If this fails, the file is truncated, or it has a
+    // part of the change or all of it. Readers and the next writer can read that (F2).
+    private bool TryUndoAppend()
     {
         try
         {
             RandomAccess.SetLength(_handle!, _end);
             RandomAccess.Write(_handle!, FileFormat.Closing, _end);
+            return true;
         }
         catch (IOException)
         {
-            // The file is truncated now. Readers and the next writer can read that (F2).
+            return false;
         }
-
-        throw new IOException($"The cache file '{_path}' could not be written, so nothing is changed: {cause.Message}", cause);
     }
 
     private void Encode(ReadOnlySpan<EntryChange> changes)
@@ -304,10 +321,6 @@ internal sealed partial class FileEngine
             }
 
             File.Move(temporary, target, overwrite: true);
-            if (_options.Durability == FileStoreDurability.PowerLoss)
-            {
-                FlushDirectory(Path.GetDirectoryName(target)!);
-            }
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -342,7 +355,26 @@ internal sealed partial class FileEngine
         };
         _base = _view.Channel.Commit(record, isNewBase: true);
         Advance(_base);
+        if (_options.Durability == FileStoreDurability.PowerLoss)
+        {
+            FlushName(Path.GetDirectoryName(target)!);
+        }
+
         return true;
+    }
+
+    // Until the name is durable, the old file can return after a power loss. So the next change writes another new file if this fails.
+    private void FlushName(string directory)
+    {
+        try
+        {
+            HostPlatform.Current.FlushDirectory(directory);
+        }
+        catch (StoreException e)
+        {
+            _hasUnwrittenPages = true;
+            throw new IOException($"The cache file '{_path}' is changed, but a power loss may undo the change: {e.Message}", e);
+        }
     }
 
     // Writes the whole file to the buffer, and returns the table of its entries.
@@ -392,7 +424,7 @@ internal sealed partial class FileEngine
         }
 
         RandomAccess.Write(handle, _buffer.WrittenSpan, 0);
-        Flush(handle); // Without the flush, a power loss could leave the file with its new name and without content.
+        HostPlatform.Current.FlushFile(handle, $"the cache file '{target}'"); // Without the flush, a power loss could leave the file with its new name and without content.
     }
 
     private static void KeepOwner(SafeFileHandle handle, string target)
@@ -492,7 +524,7 @@ internal sealed partial class FileEngine
             isReplaced = !Rewrite(changes, isClearing: false);
             return true;
         }
-        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException && !_hasUnwrittenPages)
         {
             CountRewrite();
             return false; // There is no disk space or no permission for a new file. The change itself may still succeed.
@@ -587,19 +619,6 @@ internal sealed partial class FileEngine
             _handle?.Dispose();
             _handle = handle;
             _canWrite = true;
-        }
-    }
-
-    private static void Flush(SafeFileHandle handle) => RandomAccess.FlushToDisk(handle);
-
-    private static void FlushDirectory(string directory)
-    {
-        if (OperatingSystem.IsLinux() && LinuxPlatform.TryOpen(directory, LinuxNative.ReadOnly, out SafeFileHandle handle) == 0)
-        {
-            using (handle)
-            {
-                _ = LinuxNative.SyncData(handle); // Some file systems cannot flush a directory and return an error, which is ignored.
-            }
         }
     }
 

@@ -49,6 +49,7 @@ internal sealed partial class FileEngine : IDisposable
     private bool _isProvisional;
     private bool _mustLook = true;
     private bool _mustRewrite = true;
+    private bool _hasUnwrittenPages; // A flush of this file, or of its name, has failed.
     private bool _isOldFormat;
     private bool _isEarlierVersion;
     private bool _isToCompact;

@@ -1,4 +1,7 @@
+using Cairn.Cli.Clients;
 using Cairn.Cli.Output;
+using Cairn.Platform;
+using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.Cli.Tests.Output;
 
@@ -96,5 +99,49 @@ public sealed class ReplacedFileTests : IDisposable
         var refusal = Assert.Throws<ToolException>(() => ReplacedFile.Create(_directory.Path));
 
         Assert.Equal(ExitCode.File, refusal.ExitCode);
+    }
+
+    [Fact]
+    public void Disk_that_fails_to_keep_the_file_leaves_the_target_as_it_was()
+    {
+        string path = _directory["file"];
+        File.WriteAllText(path, "before");
+        var disk = new FailingDisk();
+
+        using (ReplacedFile file = ReplacedFile.Create(path))
+        {
+            file.Stream.Write("after"u8);
+            var failure = Assert.Throws<ToolException>(() => disk.On(() =>
+            {
+                file.Commit();
+                return 0;
+            }));
+            Assert.Equal(ExitCode.File, failure.ExitCode);
+            Assert.Contains("Check the disk", failure.Message, StringComparison.Ordinal);
+        }
+
+        Assert.Equal("before", File.ReadAllText(path));
+        Assert.Equal(["file"], _directory.FileNames);
+    }
+
+    [Fact]
+    public void Error_of_a_write_names_the_target_and_is_none_of_a_connection()
+    {
+        if (OperatingSystem.IsWindows())
+        {
+            return; // Windows has no /dev/full.
+        }
+
+        using ReplacedFile file = ReplacedFile.Create("/dev/full");
+
+        var failure = Assert.Throws<ToolException>(() => file.Stream.Write("text"u8));
+
+        Assert.Contains("'/dev/full' cannot be written", failure.Message, StringComparison.Ordinal);
+        Assert.False(ServerLink.IsConnectionFailure(failure));
+    }
+
+    private sealed class FailingDisk : ProxyPlatform
+    {
+        public override void FlushFile(SafeFileHandle file, string what) => throw FileFailures.NotFlushed(what, "the test says so");
     }
 }

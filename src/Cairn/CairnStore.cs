@@ -302,9 +302,9 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
         {
             sweeper.Run();
         }
-        catch (ObjectDisposedException)
+        catch (Exception failure) when (failure is ObjectDisposedException or IOException or UnauthorizedAccessException)
         {
-            // The store was closed meanwhile.
+            // The store was closed meanwhile. Or the log could not be read, which the takeover of a dead process' lock needs: the next turn tries again.
         }
     }
 

@@ -113,7 +113,7 @@ internal sealed partial class StoreLog
             {
                 Wait(end, isUrgent);
             }
-            catch (Exception caught) when (caught is StoreException or ObjectDisposedException)
+            catch (Exception caught) when (caught is IOException or UnauthorizedAccessException or ObjectDisposedException)
             {
                 failure = caught;
             }

@@ -240,6 +240,36 @@ public sealed class StoreLogTests : StoreTest
         Assert.Throws<StoreReadOnlyException>(() => other.Collection("accounts").Set("x", [1]));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Directory_that_is_gone_or_closed_to_the_user_stops_durable_writes_until_it_is_back(bool isGone)
+    {
+        using CairnStore store = _platform.OpenStore(Options with { LogFileBytes = StoreLimits.MinLogFileBytes });
+        CairnCollection accounts = store.Collection("accounts", Logged);
+        CairnCollection cache = store.Collection("cache");
+        accounts.Set("a", [1]);
+        _platform.OnCreate = () => throw (isGone ? new DirectoryNotFoundException("The directory is gone.") : new UnauthorizedAccessException("The user may not write."));
+        int written = 0;
+        var refused = Assert.Throws<StoreException>(() =>
+        {
+            for (; written < 1_000; written++)
+            {
+                accounts.Set($"{written}", TestBytes.Of(1_000));
+            }
+        });
+
+        Assert.Contains("cannot continue", refused.Message, StringComparison.Ordinal);
+        Assert.Null(accounts.Get($"{written}"));
+        Assert.Equal([1], accounts.Get("a"));
+        Assert.True(cache.Set("b", [2]));
+        Assert.Equal(0, store.GetStatistics().Totals.Recoveries);
+        _platform.OnCreate = null;
+        accounts.Set($"{written}", [3]);
+        LogReplay.Check(store, accounts);
+        StoreAudit.Check(store);
+    }
+
     [Fact]
     public void Write_for_which_the_disk_has_no_room_changes_nothing()
     {

@@ -42,6 +42,9 @@ internal sealed unsafe class StoreImage
     /// <summary>Gets the reason why the last read failed.</summary>
     public string? Failure { get; private set; }
 
+    /// <summary>Gets the first error of the disk, even if another attempt has read the same bytes since.</summary>
+    public string? DiskError { get; private set; }
+
     public long PartitionOffset(int partition) => Layout.PartitionsOffset + ((long)partition * Layout.PartitionBlockBytes);
 
     public long OwnerOffset(int slot) => Layout.OwnersOffset + ((long)(slot - 1) * Layout.OwnerRecordBytes);
@@ -88,7 +91,8 @@ internal sealed unsafe class StoreImage
         }
         catch (StoreException failure)
         {
-            Failure = failure.Message;
+            Failure = failure.Message.TrimEnd('.');
+            DiskError ??= Failure;
             return false;
         }
     }

@@ -69,6 +69,10 @@ internal sealed unsafe class Verifier : IPartitionVisitor, IDisposable
             using var verifier = new Verifier(image, findings, options, wasInUse, progress, cancellationToken);
             report = verifier.Run((Superblock*)page.Start, platform.BootId, report);
             LogCheck.Check(platform, image, file.Path, (Superblock*)page.Start, findings, cancellationToken);
+            if (image.DiskError is { } error && findings.Count(VerifySeverity.Damage) == 0)
+            {
+                findings.Damage(VerifyArea.File, 0, $"The disk failed to read a part of the file once. Check the disk: {error}.");
+            }
         }
 
         return report with

@@ -58,7 +58,7 @@ public sealed class CairnDashboard : IHttpService
     {
         WebApplicationBuilder builder = WebHosts.CreateBuilder(kestrel => WebHosts.Listen(kestrel, HandedSockets.Place));
         builder.Services.AddSingleton<IConnectionListenerFactory>(_sockets);
-        WebApplication application = builder.Build();
+        WebApplication application = WebHosts.Build(builder);
         ProbePages.Map(application, _server);
         DashboardRoutes.Map(application, new ServerSubject(_server, _history.Samples), new ServerVisitors(_server), _server.Source?.Store);
         return application;

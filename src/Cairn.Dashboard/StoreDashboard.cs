@@ -51,7 +51,7 @@ public sealed class StoreDashboard : IAsyncDisposable
         var subject = new StoreSubject(store, options.TimeProvider, message => options.Logger?.Write(LogLevel.Error, message));
         WebApplicationBuilder builder = WebHosts.CreateBuilder(kestrel => WebHosts.Listen(kestrel, new IPEndPoint(IPAddress.Loopback, options.Port)));
         builder.WebHost.UseSockets();
-        WebApplication application = builder.Build();
+        WebApplication application = WebHosts.Build(builder);
         try
         {
             application.UseRouting();

@@ -84,6 +84,7 @@ internal static class GlobPattern
         }
     }
 
+    // As Redis: a backslash makes the next byte an element of its own, which begins no range. The end of a range can be any byte, even a bracket.
     private static bool MatchSet(ReadOnlySpan<byte> pattern, ref int position, byte value)
     {
         int p = position + 1;
@@ -92,14 +93,17 @@ internal static class GlobPattern
         bool isInSet = false;
         while (p < pattern.Length && pattern[p] != ']')
         {
-            byte low = Literal(pattern, ref p);
+            bool isEscaped = pattern[p] == '\\' && p + 1 < pattern.Length;
+            p += isEscaped ? 1 : 0;
+            byte low = pattern[p];
             byte high = low;
-            if (p + 1 < pattern.Length && pattern[p] == '-' && pattern[p + 1] != ']')
+            if (!isEscaped && p + 2 < pattern.Length && pattern[p + 1] == '-')
             {
-                p++;
-                high = Literal(pattern, ref p);
+                p += 2;
+                high = pattern[p];
             }
 
+            p++;
             isInSet |= value >= Math.Min(low, high) && value <= Math.Max(low, high);
         }
 
@@ -111,15 +115,5 @@ internal static class GlobPattern
         // A set without a closing bracket extends to the pattern's end.
         position = Math.Min(p + 1, pattern.Length);
         return true;
-    }
-
-    private static byte Literal(ReadOnlySpan<byte> pattern, ref int position)
-    {
-        if (pattern[position] == '\\' && position + 1 < pattern.Length)
-        {
-            position++;
-        }
-
-        return pattern[position++];
     }
 }

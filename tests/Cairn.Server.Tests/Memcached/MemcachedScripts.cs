@@ -68,6 +68,7 @@ internal static class MemcachedScripts
         "version\nms k 4 c F0 T0 MS\nDune\nmg k v f\nmg k v f c\nmg k v f T100\nmg k v f c T100\nms k 4 c F5 T100 ME\nEmma\nms k 4 c F5 T100 MR\nEmma\nmg k t f v\n",
         "ms k 4 c F0 MS\nDune\nms k 1 MA\nx\nms k 1 T0 MP\ny\nmg k v f\nms l 1 MA\nx\nms l 1 T0 MP\ny\nms k 1 c F0 C1 T0 MS\n1\nms m 1 c F0 C1 T0 MS\n1\nmg k T0\nmg m T0\n",
         "ms k 4 c F0 MS q\nDune\nms l 4 c F0 ME q\nEmma\nmn\nmg k v f k q s\nmg l v f k q s\nmg m v f k q s\nmn\nmd k q\nmd l q\nmd m q\nmn\nmd k\nmd k T10\nmd k C1\n",
+        "set n 0 0 1\n1\nma n C0\nms n 1 C0\n2\nmd n C0\nmd n C0 I\nmd n C0 q\nmg n v\nmd n\nmd n C0\n",
         "ma n v D5 J10 N0 MI\nma n v D5 J10 N0 MI\nma n v D100 MD\nma n v D1 N100 MI\nma m v D1 MI\nma m v D1 J0 N0 MD\nmd n\nmd n\nflush_all 0\nflush_all noreply\n",
         "mg a2V5IDE= v f b\nms a2V5IDE= 4 c b F0 T0 MS\nDune\nmg a2V5IDE= v f b k q s\nmg a2V5IDE= v f b T10\nma a2V5IDE= v b D1 MI\nmd a2V5IDE= b\nmd a2V5IDE= b\nstats foo\n",
     ];

@@ -142,6 +142,16 @@ public class StorageTests
         Assert.Equal("STORED\r\nVALUE a 0 1\r\n1\r\nEND\r\n", session.Send("set a 0 0 1\r\n1\r\nget a\r\n"));
     }
 
+    [Fact]
+    public void Flush_with_a_delay_brings_nothing_back_that_an_earlier_flush_removed()
+    {
+        using var session = new SessionUnderTest();
+
+        session.Send("set a 0 0 1\r\n1\r\nflush_all\r\nflush_all 10\r\n");
+
+        Assert.Equal("END\r\n", session.Send("get a\r\n"));
+    }
+
     [Theory]
     [InlineData("set a 0 0 {0}", true)]
     [InlineData("set a 0 0 {0} noreply", true)]

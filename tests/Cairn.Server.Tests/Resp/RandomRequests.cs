@@ -14,7 +14,7 @@ internal static class RandomRequests
         "text", "\r\n", "\0", "a longer value than the others of this list, to see where it is cut",
     ];
 
-    private static readonly string[] s_scores = ["0", "1", "-1", "2", "2", "3", "0.1", "1.5", "1e300", "inf", "-inf", "x", ""];
+    private static readonly string[] s_scores = ["0", "1", "-1", "2", "2", "3", "0.1", "1.5", "1e300", "1e-400", "inf", "-inf", "x", ""];
 
     private static readonly string[] s_limits = ["0", "1", "-1", "2", "(1", "(2", "(0.1", "3", "-inf", "+inf", "(inf", "x", ""];
 

@@ -802,6 +802,17 @@ internal static partial class RedisScripts
         ZSCAN z 0
         ZSCAN z 0 MATCH c*
         ZSCAN z 0 MATCH none
+        ZSCAN z 0 MATCH [c-]*
+        ZSCAN z 0 MATCH [c-
+        ZSCAN z 0 MATCH [a-c-b]
+        ZSCAN z 0 MATCH [^
+        ZADD z 1e-400 tiny
+        ZINCRBY z -1E-400 tiny
+        ZADD z 4e-324 tiny
+        ZADD z 0e-400 zero
+        ZADD z 0x1p-1080 tiny
+        ZADD z 0x0p-1080 zero
+        ZADD z 1e400 huge
         ZSCAN none 0
         ZREMRANGEBYSCORE z x 1
         ZREMRANGEBYSCORE z (3 (4

@@ -33,9 +33,17 @@ internal struct SortedSetRange
     /// <summary>Returns the text of the score that a field's value is.</summary>
     public static ReadOnlySpan<byte> Format(ReadOnlySpan<byte> value, Span<byte> text) => text[..DoubleText.Format(ScoreOf(value), text)];
 
-    /// <summary>Reads a score as Redis does. Returns false for NaN, and for a number that is too large.</summary>
+    /// <summary>Reads a score as Redis does. Returns false for NaN, and for a number that is too large, or too small to differ from 0.</summary>
     public static bool TryParseScore(ReadOnlySpan<byte> text, out double score) =>
-        TryParse(text, out score) && !double.IsNaN(score) && (double.IsFinite(score) || text.ContainsAny("iI"u8));
+        TryParse(text, out score) && !double.IsNaN(score) && (double.IsFinite(score) || text.ContainsAny("iI"u8)) && (score != 0 || !HasDigit(text));
+
+    // Returns whether a digit that is not 0 comes before the exponent.
+    private static bool HasDigit(ReadOnlySpan<byte> text)
+    {
+        bool isHexadecimal = text.ContainsAny("xX"u8);
+        int exponent = isHexadecimal ? text.IndexOfAny("pP"u8) : text.IndexOfAny("eE"u8);
+        return (exponent < 0 ? text : text[..exponent]).ContainsAny(isHexadecimal ? "123456789abcdefABCDEF"u8 : "123456789"u8);
+    }
 
     /// <summary>Reads the limits of a range of ranks; negative ranks count from the end.</summary>
     public bool TryParseRanks(ReadOnlySpan<byte> start, ReadOnlySpan<byte> stop) =>

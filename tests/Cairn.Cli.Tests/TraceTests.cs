@@ -79,6 +79,27 @@ public sealed class TraceTests : ToolTest
         Assert.Equal(2, File.ReadAllLines(TracePath).Length);
     }
 
+    [Fact]
+    public void Line_that_is_too_long_is_cut_and_the_next_one_is_read()
+    {
+        using ScriptedServer server = Watched(Fetch("alice") + new string('x', 5 << 20), Fetch("bob"));
+
+        ToolRun run = Record(server.Address, requests: 2);
+
+        Assert.Equal((0, 2), (run.Code, File.ReadAllLines(TracePath).Distinct().Count()));
+    }
+
+    [Fact]
+    public void Server_whose_first_line_never_ends_is_not_understood()
+    {
+        using ScriptedServer server = new(_ => new string('x', 3 << 20)); // Without a line feed.
+
+        ToolRun run = Run("trace", "record", server.Address, TracePath, "--protocol", "memcached");
+
+        Assert.Equal(6, run.Code);
+        Assert.Contains("speaks neither RESP nor", run.Error, StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("cairn")]
     [InlineData("cairn, by RESP")]

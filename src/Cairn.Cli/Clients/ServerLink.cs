@@ -11,6 +11,7 @@ namespace Cairn.Cli.Clients;
 internal sealed class ServerLink : IDisposable
 {
     private const int BufferBytes = 16 << 10;
+    private const int MaxLineBytes = 1 << 20;
 
     /// <summary>The time limit for a server's answer.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
@@ -196,7 +197,7 @@ internal sealed class ServerLink : IDisposable
     {
         try
         {
-            line = ReadLine();
+            line = ReadLine(cutsLong: true);
             return true;
         }
         catch (Exception failure) when (IsConnectionFailure(failure) && end.IsCancellationRequested)
@@ -213,7 +214,7 @@ internal sealed class ServerLink : IDisposable
         _scanner.Reset();
         while (true)
         {
-            switch (_scanner.TryScan(_input.AsSpan(_inputStart, _inputEnd - _inputStart), out int bytes))
+            switch (_scanner.TryScan(Input, out int bytes))
             {
                 case ParseStatus.Complete:
                     ReadOnlySpan<byte> reply = _input.AsSpan(_inputStart, bytes);
@@ -411,23 +412,33 @@ internal sealed class ServerLink : IDisposable
 
     private void Send(ReadOnlySpan<byte> bytes) => _stream.Write(bytes);
 
-    private string ReadLine()
+    // If long lines are cut, the rest of such a line is skipped: MONITOR repeats the values of commands. Otherwise such a line is an error.
+    private string ReadLine(bool cutsLong = false)
     {
-        string line = PeekLine();
-        _inputStart += _input.AsSpan(_inputStart, _inputEnd - _inputStart).IndexOf((byte)'\n') + 1;
+        string line = PeekLine(cutsLong);
+        int rest;
+        while ((rest = Input.IndexOf((byte)'\n')) < 0)
+        {
+            _inputStart = _inputEnd;
+            Receive();
+        }
+
+        _inputStart += rest + 1;
         return line;
     }
 
-    private string PeekLine()
+    private string PeekLine(bool cutsLong = false)
     {
         int end;
-        while ((end = _input.AsSpan(_inputStart, _inputEnd - _inputStart).IndexOf((byte)'\n')) < 0)
+        while ((end = Input.IndexOf((byte)'\n')) < 0 && Input.Length < MaxLineBytes)
         {
             Receive();
         }
 
-        return Encoding.UTF8.GetString(_input.AsSpan(_inputStart, end)).TrimEnd('\r');
+        return end >= 0 || cutsLong ? Encoding.UTF8.GetString(end < 0 ? Input : Input[..end]).TrimEnd('\r') : throw NotUnderstood();
     }
+
+    private ReadOnlySpan<byte> Input => _input.AsSpan(_inputStart, _inputEnd - _inputStart);
 
     private void Receive()
     {
@@ -442,7 +453,7 @@ internal sealed class ServerLink : IDisposable
                 Array.Resize(ref _input, _input.Length * 2);
             }
 
-            _input.AsSpan(_inputStart, _inputEnd - _inputStart).CopyTo(_input);
+            Input.CopyTo(_input);
             _inputEnd -= _inputStart;
             _inputStart = 0;
         }

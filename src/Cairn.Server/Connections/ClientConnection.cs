@@ -62,7 +62,6 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
         _worker = worker;
         Id = id;
         Listener = listener;
-        ConnectedAt = worker.Clock.GetUtcNow();
         _connectedTimestamp = worker.Now;
         LastActivity = worker.Now;
         Output = new OutputBuffer(worker.Arena);
@@ -88,9 +87,6 @@ internal sealed unsafe partial class ClientConnection : IIoConnection
 
     /// <summary>Gets the address that the client connected to, as text in the same forms. Thread-safe.</summary>
     public string LocalText => Channel.Local?.ToString() ?? "unix";
-
-    /// <summary>Gets the time at which the client connected. Thread-safe.</summary>
-    public DateTimeOffset ConnectedAt { get; }
 
     /// <summary>Gets the time since the client connected. Thread-safe.</summary>
     public TimeSpan Age => TimeSpan.FromMilliseconds(_worker.Clock.GetTimestampMs() - _connectedTimestamp);

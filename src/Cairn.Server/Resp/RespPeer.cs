@@ -17,7 +17,7 @@ internal abstract class RespPeer
     /// <summary>Gets the client's address; null if there is none.</summary>
     public virtual IPAddress? Address => null;
 
-    public abstract DateTimeOffset ConnectedAt { get; }
+    public abstract TimeSpan Age { get; }
 
     public abstract TimeSpan IdleTime { get; }
 
@@ -88,7 +88,7 @@ internal sealed class ConnectionPeer(ClientConnection connection) : RespPeer
 
     public override int Descriptor => connection.Channel.Descriptor;
 
-    public override DateTimeOffset ConnectedAt => connection.ConnectedAt;
+    public override TimeSpan Age => connection.Age;
 
     public override TimeSpan IdleTime => connection.IdleTime;
 

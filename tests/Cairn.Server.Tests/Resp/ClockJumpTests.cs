@@ -51,4 +51,12 @@ public sealed class ClockJumpTests : IDisposable
 
         Assert.InRange(long.Parse(line.Split(':')[1], CultureInfo.InvariantCulture), 0, 3600);
     }
+
+    [Fact]
+    public void Client_is_not_younger_than_its_connection_after_the_clock_was_set_back()
+    {
+        _clock.Advance(TimeSpan.FromDays(-1));
+
+        Assert.Contains(" age=0 ", _client.Run("CLIENT INFO"), StringComparison.Ordinal);
+    }
 }

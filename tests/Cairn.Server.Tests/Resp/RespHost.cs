@@ -60,7 +60,6 @@ internal sealed class RespClient : RespPeer
         _output = new OutputBuffer(arena);
         Limits = limits ?? base.Limits;
         Id = id;
-        ConnectedAt = host.Server.Clock.GetUtcNow();
         _session = new RespSession(host.Server, this);
     }
 
@@ -70,7 +69,7 @@ internal sealed class RespClient : RespPeer
 
     public override string Remote => $"127.0.0.1:{40_000 + Id}";
 
-    public override DateTimeOffset ConnectedAt { get; }
+    public override TimeSpan Age => TimeSpan.Zero;
 
     public override TimeSpan IdleTime => TimeSpan.Zero;
 

@@ -222,7 +222,6 @@ internal sealed class CairnConnection : RespPeer
         _connection = connection;
         Id = id;
         Held = new HeldMemory(new BlockPool(new MemoryAccount(long.MaxValue)), replies: null);
-        ConnectedAt = MachineClock.Instance.GetUtcNow();
         _output = new OutputBuffer(server.Arena);
         _session = new RespSession(server.Sessions, this);
     }
@@ -231,7 +230,7 @@ internal sealed class CairnConnection : RespPeer
 
     public override string Remote => _connection?.Machine.Name ?? "observer";
 
-    public override DateTimeOffset ConnectedAt { get; }
+    public override TimeSpan Age => TimeSpan.Zero;
 
     public override TimeSpan IdleTime => TimeSpan.Zero;
 

@@ -587,10 +587,9 @@ internal static class ConnectionCommands
     private static string Describe(RespSession session)
     {
         RespPeer peer = session.Peer;
-        long age = (long)(session.Server.Clock.GetUtcNow() - peer.ConnectedAt).TotalSeconds;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"id={peer.Id} addr={peer.Remote} laddr={peer.Local} fd={peer.Descriptor} name={session.ClientName} age={age} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf={peer.Waiting.Input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem={peer.Waiting.Input + peer.Waiting.Output} tot-net-in={peer.Bytes.Received} tot-net-out={peer.Bytes.Sent} events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
+            $"id={peer.Id} addr={peer.Remote} laddr={peer.Local} fd={peer.Descriptor} name={session.ClientName} age={(long)peer.Age.TotalSeconds} idle={(long)peer.IdleTime.TotalSeconds} flags={FlagsOf(session)} db=0 sub={session.Subscriptions(isPattern: false).Count} psub={session.Subscriptions(isPattern: true).Count} ssub=0 multi={(session.IsInTransaction ? session.QueuedCount : -1)} qbuf={peer.Waiting.Input} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 tot-mem={peer.Waiting.Input + peer.Waiting.Output} tot-net-in={peer.Bytes.Received} tot-net-out={peer.Bytes.Sent} events=r cmd={session.LastCommand?.Name ?? "NULL"} user={session.User?.Name ?? RespUser.DefaultName} redir={session.Tracking?.Redirection ?? -1} resp={(session.IsResp3 ? 3 : 2)} lib-name={session.LibraryName} lib-ver={session.LibraryVersion}");
     }
 
     private static string FlagsOf(RespSession session)

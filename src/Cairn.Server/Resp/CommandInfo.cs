@@ -96,6 +96,10 @@ internal sealed class CommandInfo
     /// reading it.</summary>
     public bool ReportsMisses => (Flags & CommandFlags.ReadOnly) != 0 && ShortName.Length == Name.Length;
 
+    /// <summary>Gets whether EXEC adds up the cost of the command before it executes its queue.</summary>
+    public bool HasKnownCost => (Flags & (CommandFlags.RepliesValues | CommandFlags.Rewrites)) != 0 || IsPublish
+        || Group is "hash" or "set" or "sorted-set" || Name is "keys" or "randomkey";
+
     public CommandInfo[] Subcommands { get; init; } = [];
 
     /// <summary>Gets the maximum number of arguments. Options can be repeated, and all are read in one turn.</summary>

@@ -83,6 +83,30 @@ internal sealed unsafe partial class RespSession
         _aheadKeys = 0;
     }
 
+    // Looks ahead over requests of the queue. Returns how many were read; 0 at its end.
+    private int ReadAhead(RespRequestReader reader, ReadOnlySpan<byte> queued, Span<AheadRequest> group)
+    {
+        _aheadStart = _worker.Ahead.Next;
+        _aheadKeys = 0;
+        int count = 0;
+        while (count < group.Length && _aheadKeys < MaxAheadKeys
+            && (count == 0 ? reader.TryRead(queued, out RespRequest request, out int length) : reader.TryReadNext(queued, out request, out length)) == ParseStatus.Complete)
+        {
+            var arguments = new RespArguments(reader, queued, request);
+            CommandInfo? command = Server.Commands.Find(arguments[0]);
+            group[count++] = new AheadRequest(request, length, command);
+            if (command is { FirstKey: > 0, Subcommands.Length: 0 })
+            {
+                AddKeys(command, arguments, _worker.Ahead);
+            }
+
+            queued = queued[length..];
+        }
+
+        PrefetchFurther();
+        return count;
+    }
+
     /// <summary>Fetches the next keys of a request that has more keys than a look-ahead covers.</summary>
     /// <param name="arguments">The request's arguments.</param>
     /// <param name="index">The index of the key that is used next. Call this method for every key.</param>

@@ -30,6 +30,7 @@ internal sealed partial class RespSession
     private QueuePosition _prepared; // The keys before it are in _hold.
     private bool _isTransactionBroken;
     private bool _isQueueChanging; // A queued command writes or publishes.
+    private bool _hasQueueCost; // A queued command has a cost that is known before.
     private bool _isExecutingQueue;
     private long _queueWork; // Without _elements.
     private long _mostQueueBytes; // The limit of the replies of the queue that is being executed.
@@ -48,6 +49,7 @@ internal sealed partial class RespSession
         IsInTransaction = false;
         _isTransactionBroken = false;
         _isQueueChanging = false;
+        _hasQueueCost = false;
         QueuedCount = 0;
         _queuedArguments = 0;
         _prepared = default;
@@ -96,7 +98,7 @@ internal sealed partial class RespSession
                 return;
             }
 
-            (long known, long longest, long work) = KnownCost();
+            (long known, long longest, long work) = _hasQueueCost ? KnownCost() : default;
             if (known > MaxReplyBytes || known - longest > MostReplyBytes)
             {
                 writer.WriteError(Text.Bytes(
@@ -181,21 +183,26 @@ internal sealed partial class RespSession
         _isQueueOver = false;
         _queueWork = -_elements;
         writer.WriteArrayHeader(QueuedCount);
+        var requests = default(QueuedGroup);
+        Span<AheadRequest> group = requests;
         for (int block = 0; block < _queued?.BlockCount; block++)
         {
             ReadOnlySpan<byte> queued = _queued[block];
             RespRequestReader reader = QueueReader();
-            while (reader.TryRead(queued, out RespRequest request, out int length) == ParseStatus.Complete)
+            while (ReadAhead(reader, queued, group) is var count and > 0)
             {
-                Dispatch(command: null, new RespArguments(reader, queued, request), queued[..length], ref writer);
-                if (_isQueueOver || EndQueueIfOver(0, ref writer))
+                foreach ((RespRequest request, int length, CommandInfo? command) in group[..count])
                 {
-                    _isClosing = true;
-                    Peer.Close(IsQueueTooLong ? CloseReason.TransactionTooLong : CloseReason.TooMuchOutput);
-                    return;
-                }
+                    Dispatch(command, new RespArguments(reader, queued, request), queued[..length], ref writer);
+                    if (_isQueueOver || EndQueueIfOver(0, ref writer))
+                    {
+                        _isClosing = true;
+                        Peer.Close(IsQueueTooLong ? CloseReason.TransactionTooLong : CloseReason.TooMuchOutput);
+                        return;
+                    }
 
-                queued = queued[length..];
+                    queued = queued[length..];
+                }
             }
         }
     }
@@ -323,6 +330,13 @@ internal sealed partial class RespSession
         }
 
         return (1, 0, 1, isWrite);
+    }
+
+    // The requests of the queue that are looked ahead over together.
+    [InlineArray(16)]
+    private struct QueuedGroup
+    {
+        private AheadRequest _first;
     }
 
     /// <summary>A request of the queue, and the number of its keys before the present one.</summary>

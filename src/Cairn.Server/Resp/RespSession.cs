@@ -326,6 +326,7 @@ internal sealed partial class RespSession : Session
         if (IsInTransaction && (command.Flags & CommandFlags.Immediate) == 0)
         {
             _isQueueChanging |= IsPausedAsWrite(command);
+            _hasQueueCost |= command.HasKnownCost;
             Queue(request, arguments.Count, ref writer);
             return;
         }

@@ -4,9 +4,9 @@ namespace Cairn.Server.Connections;
 //
 //   I1  A connection is in a waiting list at most once, and is not executed while it is there.
 //   I2  The first in the list continues first, so shorter replies cannot overtake a long reply without end.
-//   I3  Clients that read what they are sent have a list of their own. They take memory and the share of the turn first. While one of
-//       them waits, the server closes the clients that have read nothing for longest. So clients that do not read delay clients that
-//       read by at most a few seconds.
+//   I3  Clients that read what they are sent have a list of their own. They take memory first. While one of them waits, the server
+//       closes the clients that have read nothing for longest. So clients that do not read delay clients that read by at most a few
+//       seconds. With memory for both, each list has the share of every other turn first.
 internal sealed partial class Worker
 {
     // The interval at which to check for memory that another worker has returned. Memory that this worker returns is seen in the same
@@ -47,13 +47,20 @@ internal sealed partial class Worker
     private void ServeThoseWithMemory()
     {
         _hasMemoryForNext = false;
-        bool isShort = !ServeThoseWithMemory(_awaitingWithCredit);
-        if (!isShort)
+        LongReplies.IsTurnOfWaiting = true;
+        bool areOthersFirst = (_turn & 1) != 0 && HasMemoryForFirst(_awaitingWithCredit);
+        if (areOthersFirst)
         {
             ServeThoseWithMemory(_awaitingMemory);
         }
 
-        LongReplies.EndWaiting();
+        bool isShort = !ServeThoseWithMemory(_awaitingWithCredit);
+        if (!isShort && !areOthersFirst)
+        {
+            ServeThoseWithMemory(_awaitingMemory);
+        }
+
+        LongReplies.IsTurnOfWaiting = false;
         if (!isShort && _waitingWithCredit == _awaitingWithCredit.Count)
         {
             _reclaimAt = 0;
@@ -68,17 +75,9 @@ internal sealed partial class Worker
     // Serves as many as memory and the share of the turn allow. Returns false if memory is what is missing.
     private bool ServeThoseWithMemory(Queue<ClientConnection> waiting)
     {
-        if (waiting.Count == 0)
-        {
-            return true;
-        }
-
-        LongReplies.BeginWaiting();
         for (int count = waiting.Count; count > 0; count--)
         {
-            ClientConnection first = waiting.Peek();
-            bool isOpen = first.State == ConnectionState.Open;
-            if (isOpen && !first.Held.HasMemoryFor(first.Session.AwaitedBytes))
+            if (!HasMemoryForFirst(waiting))
             {
                 return false;
             }
@@ -89,19 +88,24 @@ internal sealed partial class Worker
                 break;
             }
 
-            waiting.Dequeue();
+            ClientConnection first = waiting.Dequeue();
             LongReplies.Waiting--;
             first.IsAwaitingMemory = false;
             EndWaitWithCredit(first);
             NoteWaited(first);
-            if (isOpen && !first.IsReady)
+            if (first.State == ConnectionState.Open)
             {
+                SendFirst();
                 ServeAlone(first);
             }
         }
 
         return true;
     }
+
+    // True if none waits.
+    private static bool HasMemoryForFirst(Queue<ClientConnection> waiting) =>
+        !waiting.TryPeek(out ClientConnection? first) || first.State != ConnectionState.Open || first.Held.HasMemoryFor(first.Session.AwaitedBytes);
 
     private void BeginWaitWithCredit(ClientConnection connection, bool hasCredit)
     {

@@ -30,6 +30,7 @@ internal sealed unsafe partial class Worker
     private readonly Queue<ClientConnection> _later = new();
     private int _readyCount;
     private int _laterTurns;
+    private bool _hasReplies; // To the ready connections of this turn.
 
     /// <summary>Handles bytes that arrived. They are valid until the turn ends.</summary>
     public void OnReceived(ClientConnection connection, byte* bytes, int count)
@@ -183,6 +184,8 @@ internal sealed unsafe partial class Worker
 
         (_ready, _serving) = (_serving, _ready);
         _readyCount = 0;
+        _hasReplies = true;
+        LongReplies.IsTurnOfMany = count > 1;
         long began = _awakeTicks;
         for (int next = 0; next < count;)
         {
@@ -201,7 +204,18 @@ internal sealed unsafe partial class Worker
             began = Record(group, arrived, began);
         }
 
+        LongReplies.IsTurnOfMany = false;
         Array.Clear(_serving, 0, count);
+    }
+
+    // I5. A loop may keep replies until the end of the turn. They leave before work that may take long.
+    private void SendFirst()
+    {
+        if (_hasReplies)
+        {
+            _hasReplies = false;
+            _loop.Flush();
+        }
     }
 
     // I5, I6. Input that was not collected yet comes first, but only for a few turns.
@@ -213,6 +227,7 @@ internal sealed unsafe partial class Worker
         }
 
         _laterTurns = 0;
+        SendFirst();
         var share = new TurnShare();
         for (int count = _later.Count; count > 0 && share.HasRoom; count--)
         {

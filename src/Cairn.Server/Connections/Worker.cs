@@ -13,7 +13,7 @@
 //       in a client's output, memory of buffers, another connection's turn. The connection waits instead (CellQueue).
 //   I5  Work that may take long has a share of each turn, after the ready connections: long replies, later connections, posted
 //       actions. A share ends with the piece of work that exceeds it. So a short request waits for at most one share of each
-//       kind, and for other short requests.
+//       kind, and for other short requests. Replies to ready connections are sent before that work.
 //   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So long
 //       work makes progress, however many short requests arrive.
 using System.Collections.Concurrent;
@@ -35,6 +35,7 @@ internal sealed unsafe partial class Worker : IIoWorker
     // A message to thousands of subscribers is one post for each. PostBytes is the cost of a post in bytes, in addition to the bytes
     // that it writes.
     private const int PostBytes = 1 << 10;
+    private const int LeastPostShareBytes = 8 << 10;
 
     // The interval at which a worker whose connections wait for a cell checks for one that was released without notice (CellQueue Q3).
     private const int CellLookMs = 10;
@@ -53,6 +54,7 @@ internal sealed unsafe partial class Worker : IIoWorker
     private DeadlineWheel<ClientConnection> _deadlines = null!; // Created by the thread.
     private long _awakeTicks;
     private long _turn;
+    private long _quietTurns; // Since there was a ready connection.
     private bool _isAllCollected = true;
     private long _acceptRetryAt;
     private long _acceptFailureLoggedAt;
@@ -238,10 +240,12 @@ internal sealed unsafe partial class Worker : IIoWorker
         Collect();
         Arena.FullAt = Pool.Account.IsShort ? OutputBuffer.FullBytesWhenShort : OutputBuffer.FullBytes;
         LongReplies.Begin();
+        int ready = _readyCount;
         ServeReady();
         ServeThoseWithMemory();
         ServeLater();
-        RunPosts();
+        RunPosts(ready);
+        _hasReplies = false;
         _loop.EndTurn();
         MeetDeadlines();
         TrimIfDue();
@@ -305,15 +309,23 @@ internal sealed unsafe partial class Worker : IIoWorker
     // A negative time means no timeout.
     private static int Least(int first, int second) => first < 0 ? second : second < 0 ? first : Math.Min(first, second);
 
-    private void RunPosts()
+    // Beside few short requests, the share is small: they come in many turns, and each of them waits for it. Beside many it is larger, so
+    // that posts keep up with requests, and also after many turns without any.
+    private void RunPosts(int ready)
     {
-        var share = new TurnShare();
-        while (share.HasRoom && _posts.TryDequeue(out Posted posted))
+        _quietTurns = ready == 0 ? _quietTurns + 1 : 0;
+        long room = Math.Clamp(Math.Max(ready, _quietTurns) * PostBytes, LeastPostShareBytes, TurnShare.Bytes);
+        for (int i = 0; room > 0 && _posts.TryDequeue(out Posted posted); i++)
         {
-            share.Count(PostBytes);
+            if (i == 1)
+            {
+                SendFirst();
+            }
+
+            room -= PostBytes;
             if (posted.Connection is { } connection)
             {
-                share.Count(RunPost(connection, posted.OnConnection!));
+                room -= RunPost(connection, posted.OnConnection!);
             }
             else if (posted.Listener is { } listener)
             {

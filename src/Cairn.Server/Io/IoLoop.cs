@@ -36,6 +36,11 @@ internal abstract class IoLoop : IDisposable
     /// <returns>Whether all events were reported; false if there are more to collect without waiting.</returns>
     public abstract bool Collect(int timeoutMs);
 
+    /// <summary>Sends what was prepared, without waiting. A loop that sends at once has nothing to do.</summary>
+    public virtual void Flush()
+    {
+    }
+
     /// <summary>Ends the turn. The worker keeps no reference to input that was received in it.</summary>
     public abstract void EndTurn();
 

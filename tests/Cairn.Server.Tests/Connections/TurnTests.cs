@@ -61,10 +61,7 @@ public sealed class TurnTests : IAsyncDisposable
             Array.ForEach(greedy, connection => _loop.Receive(connection, "mmm"));
             _loop.Receive(modest, "s");
         });
-        for (int turn = 1; turn < Many; turn++)
-        {
-            _loop.Turn(() => { });
-        }
+        PassTurns(Many - 1);
 
         Assert.Equal([$"{modest.Id} s", .. greedy.SelectMany(connection => Enumerable.Repeat($"{connection.Id} m", 3))], Done);
     }
@@ -119,28 +116,92 @@ public sealed class TurnTests : IAsyncDisposable
     {
         await StartAsync();
         ClientConnection modest = _loop.Connect();
-        ClientConnection subscriber = _loop.Connect();
-        for (int i = 0; i < 200; i++)
-        {
-            subscriber.Post(connection =>
-            {
-                connection.Output.Write(new byte[4_000]);
-                Done.Add("message");
-            });
-        }
+        PostMessages(200);
 
-        int messages = 0;
-        for (int turn = 0; turn < 40; turn++)
+        for (int turn = 0; turn < 50; turn++)
         {
             Done.Clear();
             _loop.Turn(() => _loop.Receive(modest, "s"));
 
-            Assert.Equal($"{modest.Id} s", Done[0]);
-            Assert.InRange(Done.Count - 1, 0, 8);
-            messages += Done.Count - 1;
+            Assert.Equal([$"{modest.Id} s", "message", "message"], Done);
         }
 
-        Assert.Equal(200, messages);
+        Done.Clear();
+        PassTurns(40);
+        Assert.Equal(Enumerable.Repeat("message", 100), Done);
+    }
+
+    [Theory]
+    [InlineData(100, 0)]
+    [InlineData(0, 40)]
+    public async Task Share_of_messages_is_larger_beside_many_short_requests_and_after_many_turns_without_any(int requests, int turnsWithout)
+    {
+        await StartAsync();
+        ClientConnection[] modest = [.. Enumerable.Range(0, requests).Select(_ => _loop.Connect())];
+        ClientConnection subscriber = _loop.Connect();
+        PassTurns(turnsWithout);
+        PostMessages(20, subscriber);
+
+        _loop.Turn(() => Array.ForEach(modest, connection => _loop.Receive(connection, "s")));
+
+        Assert.Equal(Enumerable.Repeat("message", 7), Done[requests..]);
+    }
+
+    [Theory]
+    [InlineData("", "l")]
+    [InlineData("mmm", "l")]
+    [InlineData("mmm", "m")]
+    public async Task Reply_to_a_short_request_is_sent_before_the_long_work_of_another_client_begins(string before, string work)
+    {
+        await StartAsync();
+        ClientConnection modest = _loop.Connect();
+        ClientConnection greedy = _loop.Connect();
+        _loop.Turn(() => _loop.Receive(greedy, before));
+        Done.Clear();
+        _loop.OnFlush = () => Done.Add("sent");
+
+        _loop.Turn(() =>
+        {
+            _loop.Receive(greedy, work);
+            _loop.Receive(modest, "s");
+        });
+
+        Assert.Equal([$"{modest.Id} s", "sent", $"{greedy.Id} {work}"], Done);
+    }
+
+    [Fact]
+    public async Task Reply_to_a_short_request_is_sent_before_the_second_message_and_without_replies_nothing_is_sent_early()
+    {
+        await StartAsync();
+        ClientConnection modest = _loop.Connect();
+        PostMessages(4);
+        _loop.OnFlush = () => Done.Add("sent");
+
+        _loop.Turn(() => _loop.Receive(modest, "s"));
+        PassTurns(1);
+
+        Assert.Equal([$"{modest.Id} s", "message", "sent", "message", "message", "message"], Done);
+    }
+
+    [Fact]
+    public async Task Connection_that_sends_more_while_its_long_reply_waits_keeps_its_place()
+    {
+        await StartAsync();
+        ClientConnection first = _loop.Connect();
+        ClientConnection second = _loop.Connect();
+        _loop.Turn(() => _loop.Receive(first, "mmm"));
+        Take(_engine!.Limits.MaxBufferBytes);
+        _loop.Turn(() => _loop.Receive(first, "l"));
+        _loop.Turn(() => _loop.Receive(second, "l"));
+        Done.Clear();
+
+        Take(-_engine.Limits.MaxBufferBytes);
+        for (int turn = 0; turn < 4; turn++)
+        {
+            _loop.Turn(() => _loop.Receive(first, "s"));
+        }
+
+        Assert.Equal([$"{first.Id} l", $"{second.Id} l"], Done.Where(done => done.EndsWith('l')));
     }
 
     [Fact]
@@ -150,9 +211,9 @@ public sealed class TurnTests : IAsyncDisposable
         ClientConnection modest = _loop.Connect();
         ClientConnection[] readers = [.. Enumerable.Range(0, Many).Select(_ => _loop.Connect())];
         _loop.Turn(() => Array.ForEach(readers, connection => _loop.Receive(connection, "l")));
-        Assert.Equal([$"{readers[0].Id} l", $"{readers[1].Id} l"], Done); // No connection waited before the first turn; the others get their share.
+        Assert.Equal([$"{readers[0].Id} l"], Done);
 
-        for (int i = 2; i < Many; i++)
+        for (int i = 1; i < Many; i++)
         {
             Done.Clear();
             _loop.Turn(() => _loop.Receive(modest, "s"));
@@ -176,10 +237,7 @@ public sealed class TurnTests : IAsyncDisposable
             _loop.Turn(() => _loop.Receive(quick, "l"));
         }
 
-        for (int turn = 0; turn < 4 * Many; turn++)
-        {
-            _loop.Turn(() => { });
-        }
+        PassTurns(4 * Many);
 
         Assert.Equal(readers.Select(connection => $"{connection.Id} l"), Done.Where(done => done != $"{quick.Id} l"));
         Assert.Equal(Many, Done.Count(done => done == $"{quick.Id} l"));
@@ -190,21 +248,45 @@ public sealed class TurnTests : IAsyncDisposable
     {
         await StartAsync(new ConnectionLimits { IdleTimeout = TimeSpan.FromSeconds(10) });
         ClientConnection client = _loop.Connect();
-        long taken = _engine!.Limits.MaxBufferBytes;
-        _engine.Memory.Add(taken);
-        _engine.Memory.AddReply(taken);
+        Take(_engine!.Limits.MaxBufferBytes);
         _loop.Turn(() => _loop.Receive(client, "l"));
 
         Pass(30);
         Assert.True(client.IsOpen);
 
-        _engine.Memory.Add(-taken);
-        _engine.Memory.AddReply(-taken);
+        Take(-_engine.Limits.MaxBufferBytes);
         Pass(9);
         Assert.Equal([$"{client.Id} l"], Done);
         Assert.True(client.IsOpen);
         Pass(2);
         Assert.Equal(CloseReason.Idle, client.CloseReason);
+    }
+
+    private void Take(long replyBytes)
+    {
+        _engine!.Memory.Add(replyBytes);
+        _engine.Memory.AddReply(replyBytes);
+    }
+
+    private void PassTurns(int count)
+    {
+        for (int turn = 0; turn < count; turn++)
+        {
+            _loop.Turn(() => { });
+        }
+    }
+
+    private void PostMessages(int count, ClientConnection? to = null)
+    {
+        ClientConnection subscriber = to ?? _loop.Connect();
+        for (int i = 0; i < count; i++)
+        {
+            subscriber.Post(connection =>
+            {
+                connection.Output.Write(new byte[4_000]);
+                Done.Add("message");
+            });
+        }
     }
 
     private void Pass(int seconds)

@@ -29,6 +29,9 @@ internal sealed unsafe class ScriptedLoop : IoLoop
 
     public Worker Worker => _worker;
 
+    /// <summary>Gets or sets the action that happens when the worker wants what it has prepared to be sent.</summary>
+    public Action OnFlush { get; set; } = () => { };
+
     /// <summary>Lets the test drive all further turns by <see cref="Turn"/>.</summary>
     public void BeginScript()
     {
@@ -99,6 +102,8 @@ internal sealed unsafe class ScriptedLoop : IoLoop
         arrives?.Invoke();
         return true;
     }
+
+    public override void Flush() => OnFlush();
 
     public override void EndTurn()
     {

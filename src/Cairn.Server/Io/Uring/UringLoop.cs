@@ -184,6 +184,8 @@ internal sealed unsafe class UringLoop : IoLoop
         return isAll && count < WorkAtOnce;
     }
 
+    public override void Flush() => Submit();
+
     public override void EndTurn()
     {
         if (_usedCount > 0)

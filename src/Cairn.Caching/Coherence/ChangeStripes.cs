@@ -6,6 +6,7 @@ namespace Cairn.Caching.Coherence;
 //       recorded since its mark. So the sink removes values that were kept before the record, and none is kept after it.
 //   I2  A stripe remembers the hashes of its last RingLength changes. A mark that is older counts as changed.
 //   I3  A change of everything first increments Overrun, then waits for concurrent keeps to finish, then notifies the sink.
+//   I4  A new value that is kept replaces what the sink would remove, and unjoins the same flights. So the sink need not be notified of its write.
 internal sealed class ChangeStripes
 {
     private const int StripeBits = 6;
@@ -32,10 +33,7 @@ internal sealed class ChangeStripes
         Stripe stripe = StripeOf(hash);
         lock (stripe)
         {
-            stripe.Ring[stripe.Position % RingLength] = hash;
-
-            // Release; pairs with the acquire in Mark. A mark that is taken after the change was acknowledged does not precede the change.
-            Volatile.Write(ref stripe.Position, stripe.Position + 1);
+            stripe.Record(hash);
         }
 
         Volatile.Read(ref _sink)?.OnChanged(hash);
@@ -101,11 +99,33 @@ internal sealed class ChangeStripes
         Stripe stripe = StripeOf(hash);
         lock (stripe)
         {
-            return mark.Overrun == Volatile.Read(ref _overrun)
-                && (mark.Position == stripe.Position || stripe.CountSince(mark.Position, hash, ownChanges) <= ownChanges)
-                && keep(state);
+            return TryKeepLocked(stripe, mark, hash, ownChanges, state, keep);
         }
     }
+
+    /// <summary>Records a change of a hash and keeps the new value in one step. Notifies the sink only if the value is not kept (I4).</summary>
+    public bool TryKeepWritten<TState>(in ChangeMark mark, ulong hash, TState state, Func<TState, bool> keep)
+    {
+        Stripe stripe = StripeOf(hash);
+        bool isKept;
+        lock (stripe)
+        {
+            isKept = TryKeepLocked(stripe, mark, hash, 0, state, keep);
+            stripe.Record(hash);
+        }
+
+        if (!isKept)
+        {
+            Volatile.Read(ref _sink)?.OnChanged(hash);
+        }
+
+        return isKept;
+    }
+
+    private bool TryKeepLocked<TState>(Stripe stripe, in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep) =>
+        mark.Overrun == Volatile.Read(ref _overrun)
+        && (mark.Position == stripe.Position || stripe.CountSince(mark.Position, hash, ownChanges) <= ownChanges)
+        && keep(state);
 
     private static int IndexOf(ulong hash) => (int)(hash >> (64 - StripeBits));
 
@@ -117,6 +137,14 @@ internal sealed class ChangeStripes
 
         /// <summary>The number of changes so far. Written under the lock.</summary>
         public ulong Position;
+
+        public void Record(ulong hash)
+        {
+            Ring[Position % RingLength] = hash;
+
+            // Release; pairs with the acquire in Mark. A mark that is taken after the change was acknowledged does not precede the change.
+            Volatile.Write(ref Position, Position + 1);
+        }
 
         /// <summary>
         /// Returns how often the hash was changed since a position; more than <paramref name="atMost"/> if that is not known (I2).

@@ -26,6 +26,13 @@ internal sealed class ChannelCoherence(ChannelHub hub) : ICoherence
     public bool TryKeep<TState>(in ChangeMark mark, ulong hash, int ownChanges, TState state, Func<TState, bool> keep) =>
         _changes.TryKeep(mark, hash, ownChanges, state, keep);
 
+    /// <summary>
+    /// Like <see cref="TryKeep"/>, for a value that the caller has written with a lease (<see cref="Levels.DistributedLease.IsKeptByHolder"/>).
+    /// Reports the write to the sink if the value is not kept.
+    /// </summary>
+    public bool TryKeepWritten<TState>(in ChangeMark mark, ulong hash, TState state, Func<TState, bool> keep) =>
+        _changes.TryKeepWritten(mark, hash, state, keep);
+
     public void OnChanged(ulong hash) => _changes.Change(hash);
 
     public void OnAllChanged() => _changes.ChangeAll();

@@ -8,6 +8,9 @@ internal readonly struct LevelChanges(ICoherence coherence, bool hasLevel)
     /// <summary>The coherence of a second level that is a store; otherwise null.</summary>
     public StoreCoherence? Store { get; } = coherence as StoreCoherence;
 
+    /// <summary>The coherence of a second level that is a distributed cache; otherwise null.</summary>
+    public ChannelCoherence? Channel { get; } = coherence as ChannelCoherence;
+
     /// <summary>Calls <see cref="ICoherence.TryCatchUp"/>.</summary>
     // For a store, the check reads a few words. It is inlined here because a call through the interface would cost more.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -73,8 +73,12 @@ internal sealed class StampedeGuard
     /// <summary>
     /// Combines <see cref="Flight.TryKeep"/> and <see cref="Remove"/>, for a flight whose only remaining step is to report its result.
     /// </summary>
+    /// <param name="flight">The flight.</param>
+    /// <param name="unjoins">Whether the value is a change of the key. If it is kept, other flights of the hash are unjoined, as by <see cref="Unjoin"/>.</param>
+    /// <param name="state">The argument of <paramref name="keep"/>.</param>
+    /// <param name="keep">The action that keeps the value.</param>
     /// <returns>False if this process has changed the key since; then <paramref name="keep"/> is not run.</returns>
-    public bool TryKeepAndRemove<TState>(Flight flight, TState state, Action<TState> keep)
+    public bool TryKeepAndRemove<TState>(Flight flight, bool unjoins, TState state, Action<TState> keep)
     {
         Stripe stripe = StripeOf(flight.Hash);
         lock (stripe)
@@ -87,6 +91,11 @@ internal sealed class StampedeGuard
 
             stripe.Remove(flight);
             flight.IsRemoved = true;
+            if (unjoins && mayKeep && stripe.First is not null)
+            {
+                stripe.Unjoin(flight.Hash);
+            }
+
             return mayKeep;
         }
     }
@@ -106,7 +115,7 @@ internal sealed class StampedeGuard
 
         lock (stripe)
         {
-            stripe.RemoveWhere(static (other, hash) => other.Hash == hash && other.IsJoinable, hash);
+            stripe.Unjoin(hash);
         }
     }
 
@@ -212,6 +221,8 @@ internal sealed class StampedeGuard
                 }
             }
         }
+
+        public void Unjoin(ulong hash) => RemoveWhere(static (other, hash) => other.Hash == hash && other.IsJoinable, hash);
 
         public void RemoveWhere<TState>(Func<Flight, TState, bool> isWanted, TState state)
         {

@@ -35,6 +35,8 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
     /// <summary>The circuit breaker of this kind of calls.</summary>
     public CircuitBreaker Breaker { get; } = new(options);
 
+    private bool IsTroubled => common.IsTroubled || Breaker.IsTroubled;
+
     /// <summary>Makes a call. Throws only if the token was cancelled.</summary>
     /// <param name="state">The argument of <paramref name="call"/>.</param>
     /// <param name="call">The function that makes the call.</param>
@@ -196,6 +198,11 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
     private bool TryEnter(out Passage passage)
     {
         passage = default;
+        if (!IsTroubled)
+        {
+            return true;
+        }
+
         if (!common.TryEnter(out bool isProbeOfAll))
         {
             return false;
@@ -213,8 +220,11 @@ internal sealed class BoundedCalls(string what, PromptCode code, CircuitBreaker 
 
     private void Succeed(Passage passage)
     {
-        common.OnSuccess(passage.IsProbeOfAll);
-        Breaker.OnSuccess(passage.IsProbe);
+        if (IsTroubled)
+        {
+            common.OnSuccess(passage.IsProbeOfAll);
+            Breaker.OnSuccess(passage.IsProbe);
+        }
     }
 
     private void OnNothingLearnt(Passage passage)

@@ -31,6 +31,9 @@ internal sealed class CircuitBreaker(DistributedLevelOptions options)
     private long _probeAt;
     private long _breakMs;
 
+    /// <summary>False if the circuit is closed and no call has failed since: then calls pass and need not be reported.</summary>
+    public bool IsTroubled => _isTroubled;
+
     /// <summary>True while the circuit is open and its time is not over, or while it is probing.</summary>
     public bool IsOpen => _isTroubled && IsOpenNow();
 

@@ -27,6 +27,7 @@ internal sealed class DistributedBackend
     private readonly DistributedLevelOptions _options;
     private readonly LevelLog _log;
     private readonly MonotonicClock _clock;
+    private readonly CacheClock _timeOfDay;
     private readonly CircuitBreaker _common;
     private readonly List<CircuitBreaker> _breakers;
     private readonly CacheCalls _calls;
@@ -52,6 +53,7 @@ internal sealed class DistributedBackend
         _options = options;
         _log = new LevelLog(logger, options);
         _clock = new(options.Clock);
+        _timeOfDay = new(options.Clock);
         _isPrivate = string.Equals(cache.GetType().FullName, InMemoryType, StringComparison.Ordinal);
         _common = new(options);
         _breakers = [_common];
@@ -61,7 +63,7 @@ internal sealed class DistributedBackend
         Records = new(options.Name);
         ChannelLiveness = new(isNeeded: channel is not null, options.Clock, options.TrustAfterHeartbeat);
         Pending = new(
-            options, Counters, _log, ChannelLiveness, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow);
+            options, Counters, _log, ChannelLiveness, AttemptAsync, () => Math.Max(_common.WaitMs, _calls.ChangeWaitMs), EndBreaks, OnOverflow, HashOf);
         if (channel is null && !_isPrivate && !options.IsInMemory)
         {
             _log.NoChannel(cache.GetType().Name);
@@ -185,7 +187,7 @@ internal sealed class DistributedBackend
         TimeSpan? relative = null;
         if (expiration.Deadline != long.MaxValue)
         {
-            long leftMs = expiration.Deadline - _options.Clock.GetUtcNow().ToUnixTimeMilliseconds();
+            long leftMs = expiration.Deadline - _timeOfDay.Read().UnixNow;
             if (leftMs <= 0)
             {
                 return null;
@@ -238,6 +240,12 @@ internal sealed class DistributedBackend
         _channel is { ReportsChanges: false }
             ? await Pending.ApplyAsync(key, new PendingChange(ChangeKind.Publish), lease, wait).ConfigureAwait(false)
             : LevelStatus.Done;
+
+    /// <summary>Returns the hash of a key of the second level in first levels; 0 if it has none.</summary>
+    public ulong HashOf(string key) =>
+        Records.IsValueKey(key, out ReadOnlySpan<char> text) ? Hasher.Hash(text)
+        : Records.IsStampKey(key, out ReadOnlySpan<char> tag) ? TagHasher.Hash(tag)
+        : 0;
 
     // Not awaited: the caller that found too many changes waits for its own change only. It does not throw.
     private void OnOverflow() => _ = BeginEraAsync(CancellationToken.None).AsTask();
@@ -407,11 +415,6 @@ internal sealed class DistributedBackend
 
         return era;
     }
-
-    private ulong HashOf(string key) =>
-        Records.IsValueKey(key, out ReadOnlySpan<char> text) ? Hasher.Hash(text)
-        : Records.IsStampKey(key, out ReadOnlySpan<char> tag) ? TagHasher.Hash(tag)
-        : 0;
 
     private void OnChangedElsewhere(string? key)
     {

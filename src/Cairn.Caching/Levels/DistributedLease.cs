@@ -2,7 +2,7 @@ namespace Cairn.Caching.Levels;
 
 // A lease on a key of an IDistributedCache. It always applies within this process, and across machines if the server has leases and
 // answered. The part on the server is renewed while its owner lives, so it ends soon after a process that dies.
-internal sealed class DistributedLease(DistributedBackend backend, string key) : LocalLease(key), ILevelLease
+internal sealed class DistributedLease(DistributedBackend backend, string key, ulong hash) : LocalLease(key, hash), ILevelLease
 {
     private ServerPart? _server;
     private volatile bool _isLost;
@@ -19,6 +19,12 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
     /// is handed out.
     /// </summary>
     public bool IsUnasked { get; set; }
+
+    /// <summary>
+    /// Set to true by a holder that keeps what it writes in its first level, by <see cref="Coherence.ChannelCoherence.TryKeepWritten"/>. A write that
+    /// is done when <see cref="SecondLevel.WriteAsync"/> returns is then not reported to that first level. A later one is, and sets this to false.
+    /// </summary>
+    public bool IsKeptByHolder { get; set; }
 
     /// <summary>True from the grant of the server until the lease is lost or released, as far as this process knows.</summary>
     public bool IsOnServer => Owner is not null && !_isLost && Volatile.Read(ref _isDisposed) == 0;
@@ -39,17 +45,12 @@ internal sealed class DistributedLease(DistributedBackend backend, string key) :
 
     public ValueTask DisposeAsync()
     {
-        if (Interlocked.Exchange(ref _isDisposed, 1) != 0)
-        {
-            return default;
-        }
-
         if (_server is { } server)
         {
-            return LeaveServerAsync(server);
+            return Interlocked.Exchange(ref _isDisposed, 1) == 0 ? LeaveServerAsync(server) : default;
         }
 
-        backend.Pending.Release(this);
+        backend.Pending.Release(this); // Without effect the second time.
         return default;
     }
 

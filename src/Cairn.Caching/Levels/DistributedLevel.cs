@@ -12,7 +12,8 @@ namespace Cairn.Caching.Levels;
 // (changes that failed) and DistributedRecords (entries that are lost or damaged).
 //
 //   I1  A change is reported to all first levels of this process before it is acknowledged, done or pending.
-//   I2  A write that ends as Done or as Failed counts as one change of its key for ICoherence.TryKeep (ChangesOf).
+//   I2  A write that ends as Done or as Failed counts as one change of its key for ICoherence.TryKeep (ChangesOf), unless its caller reports it
+//       by ChannelCoherence.TryKeepWritten.
 //   I3  A value is not written if other machines may have changed its sources since. With a lease of the server, the server knows whether
 //       they did. With a lease within this process, this process knows it as long as the channel is live.
 internal sealed class DistributedLevel : SecondLevel
@@ -188,7 +189,7 @@ internal sealed class DistributedLevel : SecondLevel
         ValueTask<LevelStatus> writing = held is { Owner: null, IsUnasked: false } && era != 0 && held.Era == era && _backend.ChannelLiveness.IsTrusted
             ? _backend.Pending.WriteAsync(DistributedRecords.Value(era, envelope.Span), expiration, held, wait)
             : WriteInStepsAsync(key, envelope, expiration, held, wait);
-        return ToldAsync(hash, writing);
+        return ToldAsync(hash, writing, held);
     }
 
     private async ValueTask<LevelStatus> WriteInStepsAsync(
@@ -259,7 +260,7 @@ internal sealed class DistributedLevel : SecondLevel
             return null;
         }
 
-        var lease = new DistributedLease(_backend, _backend.Records.ValueKey(key)) { Era = era };
+        var lease = new DistributedLease(_backend, _backend.Records.ValueKey(key), hash) { Era = era };
         return _backend.Pending.TryAcquire(lease, out _) ? lease : null;
     }
 
@@ -267,7 +268,7 @@ internal sealed class DistributedLevel : SecondLevel
     {
         var request = new LeaseRequest(text, replacesStale, leaseWait, _options.Clock);
         wait = Shared(wait);
-        var lease = new DistributedLease(_backend, request.Key);
+        var lease = new DistributedLease(_backend, request.Key, _backend.HashOf(request.Key));
         while (!_backend.Pending.TryAcquire(lease, out LocalLease? other))
         {
             request.HasWaited = true;
@@ -428,15 +429,16 @@ internal sealed class DistributedLevel : SecondLevel
         ToldAsync(hash, _backend.Pending.ApplyAsync(text, change, lease: null, wait));
 
     // Reports a change to all first levels before it is acknowledged (I1), unless the change was refused.
-    private ValueTask<LevelStatus> ToldAsync(ulong hash, ValueTask<LevelStatus> changing)
+    private ValueTask<LevelStatus> ToldAsync(ulong hash, ValueTask<LevelStatus> changing, DistributedLease? held = null)
     {
         if (!changing.IsCompletedSuccessfully)
         {
+            held?.IsKeptByHolder = false; // The write may end before its caller looks.
             return ToldLaterAsync(hash, changing);
         }
 
         LevelStatus status = changing.Result;
-        Tell(hash, status);
+        Tell(hash, status, except: status == LevelStatus.Done && held is { IsKeptByHolder: true } ? _coherence : null);
         return new(status);
     }
 
@@ -453,11 +455,11 @@ internal sealed class DistributedLevel : SecondLevel
         }
     }
 
-    private void Tell(ulong hash, LevelStatus status)
+    private void Tell(ulong hash, LevelStatus status, ChannelCoherence? except = null)
     {
         if (status != LevelStatus.LeaseLost)
         {
-            _backend.Hub.Tell(hash);
+            _backend.Hub.Tell(hash, except);
         }
     }
 

@@ -1,7 +1,7 @@
 namespace Cairn.Caching.Levels;
 
 // A lease among the caches of this process that share an IDistributedCache. It ends under the lock of its WriteBehindQueue.
-internal class LocalLease(string key)
+internal class LocalLease(string key, ulong hash)
 {
     private static readonly object s_ended = new();
 
@@ -9,6 +9,9 @@ internal class LocalLease(string key)
     private object? _state;
 
     public string Key { get; } = key;
+
+    /// <summary>The hash of the key, by which changes of the key find the lease.</summary>
+    public ulong Hash { get; } = hash;
 
     /// <summary>The holder's write while it is not listed. Belongs to the write-behind queue, under its lock.</summary>
     public KeyState? Writing { get; set; }

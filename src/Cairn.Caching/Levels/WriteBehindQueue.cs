@@ -45,7 +45,9 @@ internal sealed partial class WriteBehindQueue : IDisposable
     // Unreferenced objects for reuse: a state that was never late, and a write that was never listed.
     private KeyState? _spare;
     private PendingChange? _spareWrite;
-    private readonly Dictionary<string, LocalLease> _leases = new(StringComparer.Ordinal);
+
+    // By hash: if two keys ever have the same one, each only ends or delays the lease of the other.
+    private readonly Dictionary<ulong, LocalLease> _leases = [];
 
     // Pending changes that are not under way, in the order in which they became pending.
     private readonly LinkedList<KeyState> _queue = new();
@@ -66,6 +68,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
     private readonly Func<long> _waitMs;
     private readonly Action _tryNow;
     private readonly Action _onOverflow;
+    private readonly Func<string, ulong> _hashOf;
     private long _writeBytes;
     private long _sweptAt;
     private bool _isWorking;
@@ -87,6 +90,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
     /// <param name="waitMs">The function that returns for how many milliseconds attempts are known to be useless.</param>
     /// <param name="tryNow">The action that lets the next attempt pass the circuit breakers.</param>
     /// <param name="onOverflow">The action that begins a new era, because changes of too many keys are pending.</param>
+    /// <param name="hashOf">The function that maps a key to its hash.</param>
     public WriteBehindQueue(
         DistributedLevelOptions options,
         LevelCounters counters,
@@ -95,7 +99,8 @@ internal sealed partial class WriteBehindQueue : IDisposable
         Func<string, PendingChange, ValueTask<AttemptResult>> attempt,
         Func<long> waitMs,
         Action tryNow,
-        Action onOverflow)
+        Action onOverflow,
+        Func<string, ulong> hashOf)
     {
         _options = options;
         _counters = counters;
@@ -107,6 +112,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
         _waitMs = waitMs;
         _tryNow = tryNow;
         _onOverflow = onOverflow;
+        _hashOf = hashOf;
     }
 
     /// <summary>The number of pending changes.</summary>
@@ -340,9 +346,9 @@ internal sealed partial class WriteBehindQueue : IDisposable
         lock (_gate)
         {
             other = null;
-            if (!_leases.TryAdd(lease.Key, lease))
+            if (!_leases.TryAdd(lease.Hash, lease))
             {
-                other = _leases[lease.Key];
+                other = _leases[lease.Hash];
             }
 
             return other is null;
@@ -357,7 +363,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
             // A lease that has ended is no longer in the table, but another caller's lease of the key may be.
             if (lease.IsHeld)
             {
-                EndLeaseLocked(lease.Key);
+                EndLeaseLocked(lease.Hash);
             }
         }
     }
@@ -519,7 +525,15 @@ internal sealed partial class WriteBehindQueue : IDisposable
 
     private void EndLeaseLocked(string key)
     {
-        if (_leases.Remove(key, out LocalLease? lease))
+        if (_leases.Count > 0)
+        {
+            EndLeaseLocked(_hashOf(key));
+        }
+    }
+
+    private void EndLeaseLocked(ulong hash)
+    {
+        if (_leases.Remove(hash, out LocalLease? lease))
         {
             ListLocked(lease);
             lease.End();

@@ -14,10 +14,9 @@ internal sealed class EntryConverter(CacheParts parts, TagReader tags)
     // The approximate memory of an entry without its value and key: object headers, links, and its share of the table.
     private const long EntryOverheadBytes = 160;
 
-    /// <summary>Creates an entry without its value, with the times that the policy gives it from now on.</summary>
-    public LocalEntry Create(Flight flight, EntryPolicy policy, in EntryMetadata metadata, out long freshUntil)
+    /// <summary>Creates an entry without its value, with the times that the policy gives it from a moment on.</summary>
+    public static LocalEntry Create(Flight flight, EntryPolicy policy, in EntryMetadata metadata, long now, out long freshUntil)
     {
-        long now = parts.Clock.NowMs();
         long jitter = policy.JitterMs == 0 ? 0 : Random.Shared.NextInt64(Math.Min(policy.JitterMs, long.MaxValue - 1) + 1);
         freshUntil = CacheClock.Later(now, CacheClock.Later(policy.ExpirationMs, jitter));
         long localFresh = policy.LocalMs == policy.ExpirationMs ? freshUntil : CacheClock.Later(now, policy.LocalMs);

@@ -96,12 +96,12 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
         {
             try
             {
-                LocalEntry entry = converter.Create(flight, policy, default, out _);
+                LocalEntry entry = EntryConverter.Create(flight, policy, default, parts.Clock.NowMs(), out _);
                 Codec<T> codec = parts.Codecs.Of<T>();
                 EntryConverter.Fill(entry, codec, value, EntryConverter.PayloadOf(codec, value, policy), policy);
                 if (policy.WritesLocal)
                 {
-                    Depend(entry, parts.Flights.TryKeepAndRemove(flight, (parts, entry), SetLocal)); // CacheParts, I2
+                    Depend(entry, parts.Flights.TryKeepAndRemove(flight, unjoins: false, (parts, entry), SetLocal)); // CacheParts, I2
                 }
 
                 copy = converter.CopyOf<T>(entry);
@@ -181,7 +181,7 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
 
         bool isSet = flight.IsWriter;
         Codec<T> codec = parts.Codecs.Of<T>();
-        LocalEntry entry = converter.Create(flight, terms.Policy, metadata, out _);
+        LocalEntry entry = EntryConverter.Create(flight, terms.Policy, metadata, parts.Clock.NowMs(), out _);
         EntryConverter.Fill(entry, codec, value, EntryConverter.PayloadOf(codec, value, terms.Policy), terms.Policy);
         if (terms.Policy.WritesLocal)
         {
@@ -207,24 +207,31 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
         EntryPolicy policy = terms.Policy;
         bool isSet = flight.IsWriter;
         Codec<T> codec = parts.Codecs.Of<T>();
-        LocalEntry entry = converter.Create(flight, policy, metadata, out long freshUntil);
+        ClockReading clock = parts.Clock.Read();
+        LocalEntry entry = EntryConverter.Create(flight, policy, metadata, clock.Now, out long freshUntil);
         PooledBuffer envelope = ThreadBuffer.Take();
         bool isLater = false;
         try
         {
             // Serialized once, for both levels.
             LocalPayload? payload = EntryConverter.PayloadOf(codec, value, policy);
-            ClockReading clock = parts.Clock.Read();
             bool isWritable = policy.WritesShared && KeyRules.Fits(flight.Key, parts.SecondLevel.MaxKeyBytes) && entry.Tags is not { AreKnown: false }
                 && TryWrite(envelope, EntryConverter.HeaderOf(entry, freshUntil, clock), flight, codec, value, payload, policy);
             EntryConverter.Fill(entry, codec, value, payload, policy);
 
+            // The holder of a lease reports its write to its own first level together with the value.
+            DistributedLease? reporting = parts.Changes.Channel is not null && MayKeepLast(entry, policy) ? terms.Lease as DistributedLease : null;
             bool isChange;
             ValueTask<LevelStatus> changing = new(LevelStatus.Failed);
             if (isWritable)
             {
                 isChange = isSet || terms.Lease is not null
                     || (!parts.SecondLevel.HasLeases && !flight.IsDetached && parts.Coherence.IsUnchanged(terms.Mark, flight.Hash));
+                if (reporting is not null)
+                {
+                    reporting.IsKeptByHolder = true;
+                }
+
                 if (isChange)
                 {
                     changing = parts.SecondLevel.WriteAsync(
@@ -243,7 +250,8 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
 
             if (changing.IsCompletedSuccessfully)
             {
-                KeepStored(flight, entry, policy, terms.Mark, isChange, changing.Result);
+                LevelStatus status = changing.Result;
+                KeepStored(flight, entry, policy, terms.Mark, isChange, status, isUnreported: status == LevelStatus.Done && reporting is { IsKeptByHolder: true });
                 return new(entry);
             }
 
@@ -274,15 +282,16 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
     }
 
     // Ends the storing after the second level has stored its part or failed to.
-    private void KeepStored(Flight flight, LocalEntry entry, EntryPolicy policy, in ChangeMark mark, bool isChange, LevelStatus status)
+    private void KeepStored(
+        Flight flight, LocalEntry entry, EntryPolicy policy, in ChangeMark mark, bool isChange, LevelStatus status, bool isUnreported = false)
     {
         if (flight.IsWriter)
         {
             parts.Flights.DetachReaders(flight.Hash); // CacheParts, I3
         }
 
-        bool isKept = status != LevelStatus.LeaseLost && policy.WritesLocal
-            && KeepLast(flight, mark, isChange ? parts.SecondLevel.ChangesOf(status) : 0, entry);
+        bool isKept = status != LevelStatus.LeaseLost && MayKeepLast(entry, policy)
+            && (isUnreported ? KeepWritten(flight, mark, entry) : KeepLast(flight, mark, isChange ? parts.SecondLevel.ChangesOf(status) : 0, entry));
         if (flight.IsWriter && !isKept)
         {
             parts.FirstLevel.Remove(flight.Hash, flight.Key);
@@ -344,14 +353,22 @@ internal sealed class EntryKeeper(CacheParts parts, TagReader tags, EntryConvert
         parts.Log.NotSerialized(typeof(T), fault);
     }
 
+    private static bool MayKeepLast(LocalEntry entry, EntryPolicy policy) => policy.WritesLocal && entry.Tags is not { HasUnknown: true };
+
     // KeepLocal as the last step of a flight, which can no longer be found afterwards.
-    private bool KeepLast(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry) =>
-        entry.Tags is not { HasUnknown: true } && parts.Coherence.TryKeep(
-            mark,
-            entry.Hash,
-            ownChanges,
-            (flight, parts, entry),
-            static kept => kept.parts.Flights.TryKeepAndRemove(kept.flight, (kept.parts, kept.entry), SetLocal));
+    private bool KeepLast(Flight flight, in ChangeMark mark, int ownChanges, LocalEntry entry) => parts.Coherence.TryKeep(
+        mark,
+        entry.Hash,
+        ownChanges,
+        (flight, parts, entry),
+        static kept => kept.parts.Flights.TryKeepAndRemove(kept.flight, unjoins: false, (kept.parts, kept.entry), SetLocal));
+
+    // KeepLast for a value whose write was not reported to the first level.
+    private bool KeepWritten(Flight flight, in ChangeMark mark, LocalEntry entry) => parts.Changes.Channel!.TryKeepWritten(
+        mark,
+        entry.Hash,
+        (flight, parts, entry),
+        static kept => kept.parts.Flights.TryKeepAndRemove(kept.flight, unjoins: true, (kept.parts, kept.entry), SetLocal));
 
     private static void SetLocal((CacheParts Parts, LocalEntry Entry) kept) => kept.Parts.FirstLevel.Set(kept.Entry, kept.Parts.Clock.NowMs());
 }

@@ -76,6 +76,31 @@ public class ChangeStripesTests
     }
 
     [Fact]
+    public void Written_value_that_is_kept_counts_as_a_change_and_the_sink_is_not_notified()
+    {
+        ChangeMark mark = _stripes.Mark(Key);
+
+        Assert.True(_stripes.TryKeepWritten(mark, Key, 0, static _ => true));
+
+        Assert.Empty(_sink.Changed);
+        Assert.False(_stripes.IsUnchanged(mark, Key));
+        Assert.False(Keep(mark, 0));
+        Assert.False(_stripes.TryKeepWritten(mark, Key, 0, static _ => true));
+        Assert.Equal([Key], _sink.Changed);
+    }
+
+    [Fact]
+    public void Written_value_that_is_not_kept_is_reported_to_the_sink_as_a_change()
+    {
+        ChangeMark mark = _stripes.Mark(Key);
+
+        Assert.False(_stripes.TryKeepWritten(mark, Key, 0, static _ => false));
+
+        Assert.Equal([Key], _sink.Changed);
+        Assert.False(_stripes.IsUnchanged(mark, Key));
+    }
+
+    [Fact]
     public async Task Nothing_is_kept_that_is_older_than_a_change_that_was_acknowledged()
     {
         var level = new ToyLevel(static (stripes, mark, state, keep) => stripes.TryKeep(mark, Key, 0, state, keep));

@@ -210,6 +210,26 @@ public class ChannelCoherenceTests
         cache.Script = (_, _) => Fault.None;
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Write_that_its_holder_keeps_is_reported_to_the_first_levels_of_others_only(bool isKeptByHolder)
+    {
+        var cache = new MemoryDistributedCache(Options.Create(new MemoryDistributedCacheOptions()));
+        await using var holder = new LevelUnderTest(cache);
+        await using var other = new LevelUnderTest(cache, holder.Clock);
+        await holder.ReadAsync("key"); // Reads the era.
+        LeaseResult lease = await holder.LeaseAsync("key");
+        ((DistributedLease)lease.Lease!).IsKeptByHolder = isKeptByHolder;
+
+        Assert.Equal(LevelStatus.Done, await holder.WriteAsync("key", "1", lease.Lease));
+
+        ulong hash = holder.Hash("key");
+        Assert.Equal(isKeptByHolder ? (ulong[])[] : [hash], holder.Sink.Changed);
+        Assert.Equal([hash], other.Sink.Changed);
+        await lease.Lease.DisposeAsync();
+    }
+
     [Fact]
     public async Task Without_a_channel_a_clearing_by_others_is_seen_within_the_interval()
     {

@@ -172,7 +172,7 @@ internal sealed class ServeCommand : ToolCommand
     {
         log.Write(LogLevel.Information, $"{ToolIdentity.Name} {ToolIdentity.Version} is starting.");
         DashboardHistory? history = null;
-        using PidFile? pidFile = invocation.Get(_pidFile) is { } path ? ToFile(_pidFile.Name, path, () => new PidFile(path)) : null;
+        using PidFile? pidFile = invocation.Get(_pidFile) is { } path ? ToFile(_pidFile.Name, path, () => new PidFile(path, log)) : null;
         CairnServer server = await StartAsync(options, log, insight => new CairnDashboard(insight, history)).ConfigureAwait(false);
         await using (server.ConfigureAwait(false))
         {
@@ -181,7 +181,11 @@ internal sealed class ServeCommand : ToolCommand
             using DashboardHistory? ended = history;
             using Telemetry? telemetry = Tell(invocation, server, collector);
             WritePorts(invocation, server);
-            pidFile?.Publish();
+            if (pidFile is not null)
+            {
+                ToFile(_pidFile.Name, invocation.Get(_pidFile)!, pidFile.Publish);
+            }
+
             foreach ((_, string address) in server.Addresses.Where(address => address.Key == HttpListener && IsLoopback(address.Value)))
             {
                 log.Write(LogLevel.Information, $"The dashboard is at http://{address}.");

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+
 namespace Cairn.Cli.Serving;
 
 /// <summary>
@@ -8,24 +10,49 @@ internal sealed class PidFile : IDisposable
 {
     private readonly string _path;
     private readonly string _temporary;
+    private readonly ServerLogWriter _log;
     private bool _isPublished;
 
     /// <summary>Writes the number beside the target.</summary>
     /// <exception cref="IOException">The file cannot be written.</exception>
     /// <exception cref="UnauthorizedAccessException">The process may not write the file.</exception>
-    public PidFile(string path)
+    public PidFile(string path, ServerLogWriter log)
     {
         _path = path;
         _temporary = path + ".part";
-        File.WriteAllText(_temporary, string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId}\n"));
+        _log = log;
+        try
+        {
+            File.WriteAllText(_temporary, string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId}\n"));
+        }
+        catch (IOException)
+        {
+            Dispose(); // The disk may be full after the file was created.
+            throw;
+        }
     }
 
     /// <summary>Moves the file to its target, so that a program that finds it always finds a complete number.</summary>
-    public void Publish()
+    /// <exception cref="IOException">The file cannot be moved.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process may not move the file.</exception>
+    public PidFile Publish()
     {
         File.Move(_temporary, _path, overwrite: true);
         _isPublished = true;
+        return this;
     }
 
-    public void Dispose() => File.Delete(_isPublished ? _path : _temporary);
+    /// <summary>Removes the file. If it cannot be removed, the log says so.</summary>
+    public void Dispose()
+    {
+        string path = _isPublished ? _path : _temporary;
+        try
+        {
+            File.Delete(path);
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            _log.Write(LogLevel.Warning, $"The file '{path}' with the number of this process cannot be removed: {failure.Message}");
+        }
+    }
 }

@@ -75,9 +75,16 @@ internal sealed unsafe class UnixSocketFile
     /// <summary>Removes the file, if it is still this socket's.</summary>
     public void Remove()
     {
-        if (Find(_path, out LinuxNative.FileStatus status) && status.Identity == _identity)
+        try
         {
-            File.Delete(_path);
+            if (Find(_path, out LinuxNative.FileStatus status) && status.Identity == _identity)
+            {
+                File.Delete(_path);
+            }
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            // The server must still close its store. The next server that listens at this path removes the file.
         }
     }
 

@@ -1,6 +1,6 @@
 namespace Cairn.Cli.Tests.Serving;
 
-/// <summary>A server on a full disk.</summary>
+/// <summary>A server on a full disk, or on one that becomes read-only.</summary>
 public sealed class ServeFullDiskTests
 {
     private const int Keys = 8_000;
@@ -53,6 +53,27 @@ public sealed class ServeFullDiskTests
 
         server.Signal(ToolProcess.Terminate);
         Assert.Equal((ExitCode.Done, ""), server.WaitForExit());
+    }
+
+    [RequiresMountFact]
+    public void Socket_and_pid_file_that_cannot_be_removed_do_not_keep_the_server_from_closing_its_store()
+    {
+        const int StateOffset = 128;
+        const byte Closed = 2;
+        using var directory = new StoreDirectory();
+        using TestMount mount = TestMount.Tmpfs(1 << 20);
+        using ToolProcess server = ToolProcess.Start(
+            "serve", "--store", directory.FilePath, "--capacity", "4MiB", "--memcached", "off", "--resp", "off", "--http", "off",
+            "--unix", mount["socket"], "--pid-file", mount["pid"]);
+        FileWait.UntilItExists(mount["pid"]);
+        mount.MakeReadOnly();
+
+        server.Signal(ToolProcess.Terminate);
+        (int code, string output) = server.WaitForExit();
+
+        Assert.Equal(ExitCode.Done, code);
+        Assert.Equal(Closed, File.ReadAllBytes(directory.FilePath)[StateOffset]);
+        Assert.Contains($"'{mount["pid"]}' with the number of this process cannot be removed", output, StringComparison.Ordinal);
     }
 
     private static string[] Serve(TestMount mount, string capacity) =>

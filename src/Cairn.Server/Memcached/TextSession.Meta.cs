@@ -527,8 +527,8 @@ internal sealed unsafe partial class TextSession
 
     private void MetaDelete(ReadOnlySpan<byte> input, in MemcachedRequest request, in KeyRef key, OutputBuffer output)
     {
-        // Other commands take the version 0 for any version. md compares it, and no entry has it, or each has it if versions are not told.
-        bool isOfNone = (request.Version == 0) == _sessions.Options.TellsVersions;
+        // Other commands take the version 0 for any version. md compares it, and no entry has it.
+        bool isOfNone = request.Version == 0 && _sessions.Options.TellsVersions;
         ulong expected = !request.Has(MemcachedMetaFlags.CompareVersion) ? 0 : isOfNone ? ulong.MaxValue : _entries.VersionOf(key, request.Version);
         WriteStatus status;
         _entries.CountGone(key);

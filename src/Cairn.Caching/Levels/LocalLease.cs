@@ -7,14 +7,26 @@ internal class LocalLease(string key, ulong hash)
 
     // Null while the lease is held without waiters; then the source that the waiters share; s_ended at the end.
     private object? _state;
+    private KeyState? _writing;
 
     public string Key { get; } = key;
 
     /// <summary>The hash of the key, by which changes of the key find the lease.</summary>
     public ulong Hash { get; } = hash;
 
-    /// <summary>The holder's write while it is not listed. Belongs to the write-behind queue, under its lock.</summary>
-    public KeyState? Writing { get; set; }
+    /// <summary>The objects for the holder's next write, which nothing else uses. They return to the write-behind queue with the lease.</summary>
+    public KeyState? SpareState { get; set; }
+
+    /// <inheritdoc cref="SpareState"/>
+    public PendingChange? SpareWrite { get; set; }
+
+    /// <summary>Begins a write of the holder, which is not listed. The caller then reads <see cref="IsHeld"/>.</summary>
+    // Full fence; pairs with the exchange in End, after which the thread that ends the lease looks for a write. So the holder sees the end, or the
+    // other thread sees the write, or both.
+    public void BeginWrite(KeyState state) => Interlocked.Exchange(ref _writing, state);
+
+    /// <summary>Takes the write that is not listed, in order to end or to list it; null if another thread has taken it, or if there is none.</summary>
+    public KeyState? TakeWrite() => Volatile.Read(ref _writing) is null ? null : Interlocked.Exchange(ref _writing, null);
 
     // Acquire; pairs with the exchange in End.
     public bool IsHeld => Volatile.Read(ref _state) != s_ended;

@@ -72,7 +72,7 @@ internal sealed partial class WriteBehindQueue : IDisposable
     private long _writeBytes;
     private long _sweptAt;
     private bool _isWorking;
-    private bool _isClosed;
+    private volatile bool _isClosed;
     private bool _isOverflowing;
 
     // Completed to end the worker's pause between two attempts.
@@ -191,22 +191,11 @@ internal sealed partial class WriteBehindQueue : IDisposable
     /// <returns>Done, Failed, or LeaseLost.</returns>
     public ValueTask<LevelStatus> WriteAsync(byte[] record, LevelExpiration expiration, LocalLease lease, in LevelWait wait)
     {
-        PendingChange change;
-        KeyState? state = null;
-        lock (_gate)
+        PendingChange change = lease.SpareWrite ?? new(ChangeKind.Write);
+        (change.Record, change.Expiration) = (record, expiration);
+        if (_stateCount != 0 || _isClosed || !TryBegin(lease, change, out KeyState? state))
         {
-            change = _spareWrite ?? new(ChangeKind.Write);
-            _spareWrite = null;
-            (change.Record, change.Expiration) = (record, expiration);
-            if (!_isClosed && lease.IsHeld && (_stateCount == 0 || !_states.ContainsKey(lease.Key)))
-            {
-                lease.Writing = state = NewState(lease.Key, change);
-                BeginRun(state);
-            }
-        }
-
-        if (state is null)
-        {
+            lease.SpareWrite = null;
             return ApplyAsync(lease.Key, change, lease, wait);
         }
 
@@ -219,8 +208,11 @@ internal sealed partial class WriteBehindQueue : IDisposable
         }
 
         AttemptResult result = attempt.Result;
-        if (result.IsDone && TryEndUnlisted(lease, state))
+        if (result.IsDone && lease.TakeWrite() is not null)
         {
+            state.IsRunning = false;
+            change.Record = [];
+            (lease.SpareState, lease.SpareWrite) = (state, change);
             return new(LevelStatus.Done);
         }
 
@@ -349,9 +341,12 @@ internal sealed partial class WriteBehindQueue : IDisposable
             if (!_leases.TryAdd(lease.Hash, lease))
             {
                 other = _leases[lease.Hash];
+                return false;
             }
 
-            return other is null;
+            (lease.SpareState, _spare) = (_spare, null);
+            (lease.SpareWrite, _spareWrite) = (_spareWrite, null);
+            return true;
         }
     }
 
@@ -360,6 +355,9 @@ internal sealed partial class WriteBehindQueue : IDisposable
     {
         lock (_gate)
         {
+            (_spare, lease.SpareState) = (lease.SpareState ?? _spare, null);
+            (_spareWrite, lease.SpareWrite) = (lease.SpareWrite ?? _spareWrite, null);
+
             // A lease that has ended is no longer in the table, but another caller's lease of the key may be.
             if (lease.IsHeld)
             {
@@ -448,30 +446,21 @@ internal sealed partial class WriteBehindQueue : IDisposable
 
     private void ListLocked(LocalLease lease)
     {
-        if (lease.Writing is { } state)
+        if (lease.TakeWrite() is { } state)
         {
-            lease.Writing = null;
             Add(state);
         }
     }
 
-    // Returns false if the write was listed meanwhile: other callers may wait for its end, or may have requested a newer change.
-    private bool TryEndUnlisted(LocalLease lease, KeyState state)
+    // Begins a write that is not listed. Returns false if the lease has ended.
+    private static bool TryBegin(LocalLease lease, PendingChange change, [NotNullWhen(true)] out KeyState? state)
     {
-        lock (_gate)
-        {
-            if (lease.Writing is null)
-            {
-                return false;
-            }
-
-            lease.Writing = null;
-            state.IsRunning = false;
-            _spare = state;
-            _spareWrite = state.Newest;
-            _spareWrite.Record = [];
-            return true;
-        }
+        state = lease.SpareState ?? new KeyState();
+        (lease.SpareState, lease.SpareWrite) = (null, null);
+        state.Begin(lease.Key, change);
+        state.IsRunning = true;
+        lease.BeginWrite(state);
+        return lease.IsHeld || lease.TakeWrite() is null; // Null: it was listed, and must be made.
     }
 
     private void Replace(KeyState state, PendingChange change)
@@ -535,8 +524,8 @@ internal sealed partial class WriteBehindQueue : IDisposable
     {
         if (_leases.Remove(hash, out LocalLease? lease))
         {
-            ListLocked(lease);
             lease.End();
+            ListLocked(lease);
         }
     }
 
@@ -544,8 +533,8 @@ internal sealed partial class WriteBehindQueue : IDisposable
     {
         foreach (LocalLease lease in _leases.Values)
         {
-            ListLocked(lease);
             lease.End();
+            ListLocked(lease);
         }
 
         _leases.Clear();

@@ -12,7 +12,7 @@ internal unsafe interface IPlainShape
     /// <summary>Gets the number of bytes between an entry's header and its key.</summary>
     int FieldsBytes { get; }
 
-    /// <summary>Gets whether the fast reader also accepts entries that have a deadline besides.</summary>
+    /// <summary>Gets whether the fast reader also accepts entries of this shape that have a deadline.</summary>
     bool MayExpire { get; }
 
     /// <summary>Returns whether the optional fields of an entry that has <see cref="Fields"/> have the same contents as in every plain entry.</summary>

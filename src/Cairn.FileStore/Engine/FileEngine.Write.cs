@@ -237,7 +237,7 @@ internal sealed partial class FileEngine
         {
             HostPlatform.Current.FlushFile(_handle!, $"the cache file '{_path}'");
         }
-        catch (StoreException)
+        catch (IOException)
         {
             _hasUnwrittenPages = true;
             throw;

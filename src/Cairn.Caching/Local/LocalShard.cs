@@ -115,6 +115,10 @@ internal sealed class LocalShard
             try
             {
                 shadows.Replay();
+                if (shadows.Stage != _duel.Stage)
+                {
+                    BeginShadows();
+                }
             }
             finally
             {
@@ -354,7 +358,7 @@ internal sealed class LocalShard
 
     private void EvictOne(long now, ref DepartedEntries departed)
     {
-        if (_shadows is null || _duel.HasOutgrown(_budget.Entries))
+        if (_shadows is null || _shadows.Stage != _duel.Stage || _duel.HasOutgrown(_budget.Entries))
         {
             BeginShadows();
         }
@@ -397,18 +401,24 @@ internal sealed class LocalShard
 
     private void BeginShadows()
     {
-        if (!_duel.TryBegin(_budget.Entries) || _shadows?.SampleBelow == _duel.SampleBelow)
+        if (!_duel.TryBegin(_budget.Entries))
         {
             return;
         }
 
-        var present = new List<PresentKey>();
-        _main.AddPresent(present, _duel.SampleBelow);
-        _small.AddPresent(present, _duel.SampleBelow);
+        int stage = _duel.Stage;
+        if (_shadows is not { } shadows || shadows.Sample != _duel.Sample)
+        {
+            var present = new List<PresentKey>();
+            _main.AddPresent(present, _duel.SampleBelow);
+            _small.AddPresent(present, _duel.SampleBelow);
 
-        // Release; a hit without the lock records into complete shadows.
-        var shadows = new ShadowSet(_duel, present);
-        Volatile.Write(ref _shadows, shadows);
+            // Release; a hit without the lock records into complete shadows.
+            shadows = new ShadowSet(_duel, present);
+            Volatile.Write(ref _shadows, shadows);
+        }
+
+        shadows.Stage = stage;
         _tables[_index].SampleBelow = shadows.SampleBelow;
     }
 

@@ -59,6 +59,41 @@ public class AdaptiveEvictionTests
         Assert.Equal(four, ratio + (gained[^1] / requests.Length), 0.03);
     }
 
+    // While the duel rests, shadows see nothing, and what they gained in the round before stands for it.
+    [Fact]
+    public void Estimates_of_a_settled_level_are_about_all_its_requests()
+    {
+        const int Capacity = 500;
+        var random = new Random(5);
+        int[] requests = [.. Enumerable.Range(0, 500_000).Select(_ => (int)(5_000 * Math.Pow(random.NextDouble(), 4)))];
+        var cache = new LocalCache(Capacity, long.MaxValue);
+
+        double ratio = Replay(cache, requests);
+
+        double half = Replay(new LocalCache(Capacity / 2, long.MaxValue), requests);
+        double twice = Replay(new LocalCache(Capacity * 2, long.MaxValue), requests);
+        Assert.Equal(half, ratio + (cache.GetPolicyStatistics().Gained[^3] / requests.Length), 0.02);
+        Assert.Equal(twice, ratio + (cache.GetPolicyStatistics().Gained[^2] / requests.Length), 0.02);
+    }
+
+    // With recency or S3-FIFO, no request of such a loop hits, so that a loop after a scan of new keys does not change the share of misses.
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void A_settled_level_follows_a_workload_that_changes(bool beginsWithScan)
+    {
+        const int Capacity = 500;
+        const int Loop = 600;
+        var random = new Random(5);
+        var cache = new LocalCache(Capacity, long.MaxValue);
+        Replay(cache, Enumerable.Range(0, 1_000_000).Select(i => 10_000 + (beginsWithScan ? i : (int)(5_000 * Math.Pow(random.NextDouble(), 4)))));
+
+        Replay(cache, Enumerable.Range(0, 60 * Loop).Select(i => i % Loop));
+        double ratio = Replay(cache, Enumerable.Range(0, 60 * Loop).Select(i => i % Loop));
+
+        Assert.InRange(ratio, 0.9 * Capacity / Loop, (double)Capacity / Loop);
+    }
+
     // There are 225 sampled hits between two misses. When records for 64 of them were kept, the loop looked shorter to the shadows, and the estimate was 81 %.
     [Fact]
     public void A_loop_that_nearly_fits_looks_as_long_to_the_estimates_as_it_is()

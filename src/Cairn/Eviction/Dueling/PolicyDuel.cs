@@ -12,6 +12,11 @@ namespace Cairn.Eviction.Dueling;
 //   I2  If the ruling policy's shadow has many more hits than the cache, the cache still has what an earlier policy kept and no request uses. Then the
 //       shards evict the unused entries of their main queues first, once for each change of the policy.
 //   I3  All counts of the duel are halved every 16 shadow capacities of requests, so that the present decides.
+//   I4  A duel that has settled rests, if the cache samples a large share of its keys: the shadows see no request. A few watched keys show how many of
+//       their requests miss (WatchedRequests). The rest ends after a number of misses, which doubles from rest to rest, or when the workload has changed.
+//
+//   watching --some rounds without a change, the last without a near rival--> resting --its misses are used up--> watching
+//                                                                                  `--the workload has changed--> watching, counts are cleared
 //
 // docs/decisions/0053-a-duel-of-eviction-policies.md says how the parameters were chosen.
 internal sealed class PolicyDuel
@@ -27,6 +32,19 @@ internal sealed class PolicyDuel
     private const int EntriesOfSmallCache = 1024;
     private const double LeastLagOfRequests = 0.05;
 
+    // A rest lasts for so many rounds at most if all keys are sampled, and for proportionally fewer if not. So sampled requests cost about as much in
+    // a cache of few entries as in one of many.
+    private const int LongestRest = 64;
+    private const int FewestRequestsOfRound = 4096;
+    private const int FewestKeysAtRest = 64;
+    private const int RoundsBeforeRest = 8;
+    private const int MostRoundsBeforeRest = 32;
+    private const double DeviationsOfNearRival = 1;
+    private const int WatchedOfSampledKeys = 8;
+    private const int FewestWatchedRequests = 32;
+    private const int MostWatchedRequestsOfRest = 1024;
+    private const int MostWatchedRequests = 2048;
+
     // Of Student's distribution with one degree of freedom less than there are groups, for an interval of 95 %.
     private const double QuantileOfGroups = 2.365;
 
@@ -34,6 +52,7 @@ internal sealed class PolicyDuel
     private readonly bool _isFixed;
     private readonly double[] _won = new double[ShadowTally.Contestants * ShadowTally.Contestants];
     private readonly double[] _gained = new double[ShadowSet.Shadows * ShadowTally.Groups];
+    private readonly double[] _gainedInRound = new double[ShadowSet.Shadows * ShadowTally.Groups];
     private QueuePolicy _ruling;
     private uint _sampleBelow;
     private long _sampledEntries;
@@ -45,6 +64,17 @@ internal sealed class PolicyDuel
     private int _handovers;
     private bool _mayLag;
     private long _requestsSinceChange;
+
+    // I4. The stage is odd while the duel rests. The watched requests are those of some rounds before, of the last round, of the rest, and of its end.
+    private int _stage;
+    private int _sample;
+    private double _rounds = 1;
+    private long _requestsOfRound;
+    private int _settledRounds;
+    private WatchedRequests _before;
+    private WatchedRequests _round;
+    private WatchedRequests _rest;
+    private WatchedRequests _lately;
 
     /// <summary>Creates the duel of a cache.</summary>
     /// <param name="only">The policy that rules without a duel; null for a duel of the candidates.</param>
@@ -60,6 +90,12 @@ internal sealed class PolicyDuel
     /// <summary>The number of times that the shards had to evict what an earlier policy kept (I2). A stale read delays this by one eviction.</summary>
     public int Handovers => Volatile.Read(ref _handovers);
 
+    /// <summary>Changes when a rest begins or ends. A stale read follows the earlier stage for a few requests more.</summary>
+    public int Stage => Volatile.Read(ref _stage);
+
+    /// <summary>Changes with the sampled keys: then other shadows begin. Read it after <see cref="Stage"/>, which changes with it.</summary>
+    public int Sample => Volatile.Read(ref _sample);
+
     /// <summary>
     /// Whether shadows begin with the uses of the present entries. Without them, policies that move used entries begin with a handicap, which a large
     /// cache makes up for slowly.
@@ -68,6 +104,9 @@ internal sealed class PolicyDuel
 
     /// <summary>The sampled keys are those whose low 32 bits of the hash are below it. 0 until the cache evicts for the first time.</summary>
     public uint SampleBelow => _sampleBelow;
+
+    /// <summary>The watched keys are those whose low 32 bits of the hash are below it (I4).</summary>
+    public uint WatchBelow => _sampleBelow / WatchedOfSampledKeys;
 
     /// <summary>Chooses the share of keys to sample for the present number of entries. Returns false if the policy is fixed.</summary>
     public bool TryBegin(long entries)
@@ -92,6 +131,8 @@ internal sealed class PolicyDuel
                 _sampledKeys = keys;
                 _sampleBelow = (uint)Math.Min(uint.MaxValue, (double)keys / entries * (1L << 32));
                 _requestsUntilHalved = keys * CapacitiesBetweenHalvings;
+                Volatile.Write(ref _sample, _sample + 1);
+                Restart();
             }
 
             return true;
@@ -109,13 +150,55 @@ internal sealed class PolicyDuel
     public uint SampleBelowFor(double scale) =>
         (uint)(_sampleBelow * Math.Min(1, Math.Max(_sampledKeys, KeysOfLargerCapacities) / (scale * _sampledKeys)));
 
+    /// <summary>Returns whether the duel rests at a stage.</summary>
+    public static bool IsResting(int stage) => (stage & 1) != 0;
+
+    /// <summary>Counts requests of watched keys while the duel rests.</summary>
+    public void CountAtRest(in WatchedRequests watched)
+    {
+        lock (_lock)
+        {
+            if (!IsResting(_stage))
+            {
+                return;
+            }
+
+            _rest.Add(watched);
+            _lately.Add(watched);
+            if (_lately.DiffersFrom(_before))
+            {
+                // The counts of the duel are about another workload.
+                Array.Clear(_won);
+                _requests = 0;
+                Restart();
+            }
+            else if (_rest.Misses >= Math.Max(1, _round.Misses) * _rounds)
+            {
+                AddRound();
+                _rounds *= 2;
+                Watch();
+            }
+            else if (_lately.Requests >= MostWatchedRequestsOfRest)
+            {
+                _lately.Halve();
+            }
+        }
+    }
+
     /// <summary>Counts the requests of a shard and chooses the policy (I1).</summary>
     public void Count(in ShadowTally tally, long now)
     {
         int candidates = ShadowTally.Cache;
         lock (_lock)
         {
+            if (IsResting(_stage))
+            {
+                return;
+            }
+
             _requests += tally.Requests;
+            _requestsOfRound += tally.Requests;
+            _round.Add(tally.Watched);
             for (int i = 0; i < tally.Won.Length; i++)
             {
                 _won[i] += tally.Won[i];
@@ -123,7 +206,7 @@ internal sealed class PolicyDuel
 
             for (int i = 0; i < tally.Gained.Length; i++)
             {
-                _gained[i] += tally.Gained[i];
+                _gainedInRound[i] += tally.Gained[i];
             }
 
             int ruling = IndexOf(_ruling);
@@ -148,6 +231,7 @@ internal sealed class PolicyDuel
                 _since = now;
                 _requestsSinceChange = 0;
                 _mayLag = true;
+                _settledRounds = 0;
                 for (int candidate = 0; candidate < candidates; candidate++)
                 {
                     Won(candidate, ShadowTally.Cache) = 0;
@@ -171,6 +255,11 @@ internal sealed class PolicyDuel
             _requestsUntilHalved -= tally.Requests;
             if (_requestsUntilHalved <= 0)
             {
+                if (_requestsOfRound >= FewestRequestsOfRound)
+                {
+                    EndRound();
+                }
+
                 Halve();
             }
         }
@@ -180,6 +269,7 @@ internal sealed class PolicyDuel
     {
         lock (_lock)
         {
+            double share = ShareOfRound();
             double[] gained = new double[ShadowSet.Shadows];
             double[] margins = new double[ShadowSet.Shadows];
             for (int i = 0; i < gained.Length; i++)
@@ -188,7 +278,8 @@ internal sealed class PolicyDuel
                 double squares = 0;
                 for (int group = 0; group < ShadowTally.Groups; group++)
                 {
-                    double ofGroup = _gained[(group * gained.Length) + i];
+                    int index = (group * gained.Length) + i;
+                    double ofGroup = _gained[index] + (share * _gainedInRound[index]);
                     double fromMean = ofGroup - mean;
                     mean += fromMean / (group + 1);
                     squares += fromMean * (ofGroup - mean);
@@ -223,6 +314,84 @@ internal sealed class PolicyDuel
     }
 
     private static bool IsProven(double won, double lost) => won - lost > LeastLead + (Deviations * Math.Sqrt(won + lost));
+
+    private void EndRound()
+    {
+        _before.Add(_round);
+        if (_before.Requests >= MostWatchedRequests)
+        {
+            _before.Halve();
+        }
+
+        _settledRounds++;
+        double most = LongestRest * ShareOf(0);
+        bool canRest = most >= 1 && _sampledKeys >= FewestKeysAtRest && _round.Requests >= FewestWatchedRequests;
+        if (canRest && (_settledRounds > MostRoundsBeforeRest || (_settledRounds > RoundsBeforeRest && !HasNearRival())))
+        {
+            // Release; the shards record less from their next replay or eviction on.
+            _rounds = Math.Min(_rounds, most);
+            _rest = default;
+            _lately = default;
+            Volatile.Write(ref _stage, _stage + 1);
+            return;
+        }
+
+        AddRound();
+        BeginRound();
+    }
+
+    private bool HasNearRival()
+    {
+        int ruling = IndexOf(_ruling);
+        for (int candidate = 0; candidate < ShadowTally.Cache; candidate++)
+        {
+            double won = Won(candidate, ruling);
+            double lost = Won(ruling, candidate);
+            if (won - lost > (LeastLead + (LeastLeadOfRequests * _requests)) / 2 && won - lost > DeviationsOfNearRival * Math.Sqrt(won + lost))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
+    private void Restart()
+    {
+        AddRound();
+        _before = default;
+        _rounds = 1;
+        _settledRounds = 0;
+        Watch();
+    }
+
+    // Release, as in EndRound.
+    private void Watch()
+    {
+        Volatile.Write(ref _stage, (_stage | 1) + 1);
+        BeginRound();
+    }
+
+    private void BeginRound()
+    {
+        _requestsOfRound = 0;
+        _round = default;
+    }
+
+    // The shadows would have gained as much in the rest as in the round before it.
+    private void AddRound()
+    {
+        double share = ShareOfRound();
+        for (int i = 0; i < _gained.Length; i++)
+        {
+            _gained[i] += share * _gainedInRound[i];
+        }
+
+        Array.Clear(_gainedInRound);
+    }
+
+    /// <summary>Returns how many rounds there were since the last one began, with the rest after it.</summary>
+    private double ShareOfRound() => IsResting(_stage) ? 1 + (_rest.Requests / _round.Requests) : 1;
 
     private ref double Won(int winner, int loser) => ref _won[(winner * ShadowTally.Contestants) + loser];
 

@@ -42,6 +42,9 @@ internal sealed class ShadowCaches
     /// <summary>Returns the bit that stands for a shadow in a set of shadows.</summary>
     public static ulong BitOf(int shadow) => (ulong)Held << (shadow * BitsPerShadow);
 
+    /// <summary>Returns the first shadow of a set.</summary>
+    public static int IndexOf(ulong shadows) => BitOperations.TrailingZeroCount(shadows) / BitsPerShadow;
+
     /// <summary>Requests a key from some shadows; a miss inserts it.</summary>
     /// <param name="key">Bits of the key's hash that are evenly distributed among the keys.</param>
     /// <param name="asked">The bits of the shadows that get the request.</param>
@@ -59,7 +62,7 @@ internal sealed class ShadowCaches
             slot = slot == 0 ? Take(key) : slot;
             for (ulong missed = asked & ~hits; missed != 0; missed &= missed - 1)
             {
-                _shadows[BitOperations.TrailingZeroCount(missed) / BitsPerShadow].Insert(slot, isMain: false);
+                _shadows[IndexOf(missed)].Insert(slot, isMain: false);
             }
         }
 
@@ -84,7 +87,7 @@ internal sealed class ShadowCaches
         ushort slot = Find(key);
         for (ulong held = _slots[slot].States & EachBit(Held); held != 0; held &= held - 1)
         {
-            _shadows[BitOperations.TrailingZeroCount(held) / BitsPerShadow].Drop(slot);
+            _shadows[IndexOf(held)].Drop(slot);
         }
     }
 

@@ -8,16 +8,24 @@ namespace Cairn.Eviction.Dueling;
 //
 // A hit that fills the records replays them to the shadows. If another thread holds the lock, further hits are dropped until a later hit or insert gets it.
 // If all hits between two misses were dropped, loops would look shorter to the shadows. Two hits at the same moment may overwrite each other's record.
+// While the duel rests, only requests of watched keys are recorded, and only counted. The shadows stay as they are, because a larger one needs a long time
+// to fill.
 internal sealed class ShadowSet
 {
     private const int Records = 64;
     private const int RecordsPerReplay = 16;
+    private const int Missed = 256;
 
     private readonly PolicyDuel _duel;
     private readonly ulong[] _records = new ulong[Records];
+
+    // Watched keys that missed lately, each in a place that its hash determines.
+    private readonly uint[] _missed = new uint[Missed];
     private readonly ShadowCaches _shadows;
     private readonly uint[] _below = new uint[Shadows];
     private readonly uint _leastBelow;
+    private readonly uint _sampleBelow;
+    private readonly uint _watchBelow;
     private readonly ulong _askedAll;
     private QueuePolicy _followed;
     private int _recorded;
@@ -30,13 +38,15 @@ internal sealed class ShadowSet
     {
         _duel = duel;
         _followed = duel.Ruling;
-        SampleBelow = duel.SampleBelow;
+        Sample = duel.Sample;
+        _sampleBelow = duel.SampleBelow;
+        _watchBelow = duel.WatchBelow;
         int candidates = QueuePolicy.Candidates.Count;
         var shadows = new (QueuePolicy Policy, int Capacity)[Shadows];
         for (int i = 0; i < Shadows; i++)
         {
             double scale = i < candidates ? 1 : Scales[i - candidates];
-            _below[i] = i < candidates ? SampleBelow : duel.SampleBelowFor(scale);
+            _below[i] = i < candidates ? _sampleBelow : duel.SampleBelowFor(scale);
 
             // Counted, not computed from the share of the sample. If the sample has more keys by chance, the shadow has proportionally more room.
             uint below = _below[i];
@@ -66,8 +76,14 @@ internal sealed class ShadowSet
     /// <summary>The number of shadows: one for each candidate and one for each of <see cref="Scales"/>.</summary>
     public static int Shadows { get; } = QueuePolicy.Candidates.Count + Scales.Count;
 
-    /// <summary>The value of <see cref="PolicyDuel.SampleBelow"/> that the shadows were made for.</summary>
-    public uint SampleBelow { get; }
+    /// <summary>The keys whose requests are recorded at this stage are those whose low 32 bits of the hash are below it.</summary>
+    public uint SampleBelow => PolicyDuel.IsResting(Stage) ? _watchBelow : _sampleBelow;
+
+    /// <summary>The value of <see cref="PolicyDuel.Sample"/> that the shadows were made for.</summary>
+    public int Sample { get; }
+
+    /// <summary>The stage of the duel that the shadows follow. Set it under the lock.</summary>
+    public int Stage { get; set; }
 
     /// <summary>Records a hit of a sampled key. Takes no lock.</summary>
     /// <returns>True if there is no room for another record: <see cref="Replay()"/> is due.</returns>
@@ -110,7 +126,7 @@ internal sealed class ShadowSet
     /// <summary>Forgets a key that was removed. Call it under the lock.</summary>
     public void Remove(ulong hash)
     {
-        if ((uint)hash >= SampleBelow)
+        if ((uint)hash >= _sampleBelow)
         {
             return;
         }
@@ -129,6 +145,15 @@ internal sealed class ShadowSet
 
     private void Replay(int count)
     {
+        ReadOnlySpan<ulong> records = _records.AsSpan(0, count);
+        _recorded = 0;
+        WatchedRequests watched = Watched(records);
+        if (PolicyDuel.IsResting(Stage))
+        {
+            _duel.CountAtRest(watched);
+            return;
+        }
+
         QueuePolicy ruling = _duel.Ruling;
         if (!ReferenceEquals(ruling, _followed))
         {
@@ -145,7 +170,7 @@ internal sealed class ShadowSet
         won.Clear();
         more.Clear();
         bool doAllAgree = true;
-        foreach (ulong hash in _records.AsSpan(0, count))
+        foreach (ulong hash in records)
         {
             ulong asked = AskedFor((uint)hash);
             ulong hits = _shadows.Request(KeyOf(hash), asked);
@@ -157,10 +182,9 @@ internal sealed class ShadowSet
             }
         }
 
-        _recorded = 0;
         if (doAllAgree)
         {
-            _duel.Count(new ShadowTally(count, default, default), _now);
+            _duel.Count(new ShadowTally(count, watched, default, default), _now);
             return;
         }
 
@@ -170,7 +194,32 @@ internal sealed class ShadowSet
             gained[i] = more[i] * (double)(1L << 32) / _below[i % Shadows];
         }
 
-        _duel.Count(new ShadowTally(count, won, gained), _now);
+        _duel.Count(new ShadowTally(count, watched, won, gained), _now);
+    }
+
+    private WatchedRequests Watched(ReadOnlySpan<ulong> records)
+    {
+        var watched = default(WatchedRequests);
+        foreach (ulong hash in records)
+        {
+            if ((uint)hash >= _watchBelow)
+            {
+                continue;
+            }
+
+            if ((hash & 1) != 0)
+            {
+                watched.AddHit();
+                continue;
+            }
+
+            uint key = KeyOf(hash);
+            ref uint missed = ref _missed[key % Missed];
+            watched.AddMiss(returns: missed == key);
+            missed = key;
+        }
+
+        return watched;
     }
 
     private ulong AskedFor(uint hash)
@@ -189,20 +238,27 @@ internal sealed class ShadowSet
         return asked;
     }
 
-    // Adds a request to the wins and to the hits that each shadow had more than the cache.
+    // Adds a request to the wins and to the hits that each shadow had more than the cache. Most often only few shadows differ from the cache.
     private static void Count(ulong asked, ulong hits, int isHit, Span<int> won, Span<int> more)
     {
-        uint hitters = (uint)isHit << ShadowTally.Cache;
-        for (int i = 0; i < more.Length; i++)
+        uint differing = 0;
+        for (ulong rest = isHit != 0 ? asked & ~hits : hits; rest != 0; rest &= rest - 1)
         {
-            ulong bit = ShadowCaches.BitOf(i);
-            int isShadowHit = (hits & bit) != 0 ? 1 : 0;
-            more[i] += (asked & bit) != 0 ? isShadowHit - isHit : 0;
-            hitters |= i < ShadowTally.Cache ? (uint)isShadowHit << i : 0;
+            int shadow = ShadowCaches.IndexOf(rest);
+            more[shadow] += 1 - (2 * isHit);
+            differing |= 1U << shadow;
         }
 
-        uint missers = ~hitters & ((1U << ShadowTally.Contestants) - 1);
-        for (uint winners = missers == 0 ? 0 : hitters; winners != 0; winners &= winners - 1)
+        uint all = (1U << ShadowTally.Contestants) - 1;
+        uint others = differing & (all >> 1);
+        if (others == 0)
+        {
+            return;
+        }
+
+        uint hitters = isHit != 0 ? all & ~others : others;
+        uint missers = all & ~hitters;
+        for (uint winners = hitters; winners != 0; winners &= winners - 1)
         {
             int row = BitOperations.TrailingZeroCount(winners) * ShadowTally.Contestants;
             for (uint losers = missers; losers != 0; losers &= losers - 1)
@@ -222,11 +278,12 @@ internal readonly record struct PresentKey(ulong Hash, byte Uses, bool IsMain);
 
 /// <summary>What some requests have shown.</summary>
 /// <param name="requests">The number of requests.</param>
+/// <param name="watched">Those of watched keys.</param>
 /// <param name="won">
 /// For each pair of contestants, the requests that the first one hit and the second one missed. Empty if all agreed, as <paramref name="gained"/>.
 /// </param>
 /// <param name="gained">For each group of keys, for each shadow, the estimated hits that the cache would have had more with it, negative if fewer.</param>
-internal readonly ref struct ShadowTally(int requests, ReadOnlySpan<int> won, ReadOnlySpan<double> gained)
+internal readonly ref struct ShadowTally(int requests, in WatchedRequests watched, ReadOnlySpan<int> won, ReadOnlySpan<double> gained)
 {
     /// <summary>The number of groups of sampled keys. The spread of the groups shows how exact an estimate is.</summary>
     public const int Groups = 8;
@@ -237,6 +294,8 @@ internal readonly ref struct ShadowTally(int requests, ReadOnlySpan<int> won, Re
     public static int Contestants { get; } = Cache + 1;
 
     public int Requests { get; } = requests;
+
+    public WatchedRequests Watched { get; } = watched;
 
     public ReadOnlySpan<int> Won { get; } = won;
 

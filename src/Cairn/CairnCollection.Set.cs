@@ -367,7 +367,7 @@ public sealed unsafe partial class CairnCollection
         Engine.ThrowIfClosed();
         return _isPlain
             && (expiration.Kind <= Expiration.ExpirationKind.None
-                ? key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value)
+                ? key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value, default(StoreShape))
                 : expiration.Kind == Expiration.ExpirationKind.Relative && TryReplaceExpiring(key, value, expiration.Milliseconds));
     }
 
@@ -382,17 +382,10 @@ public sealed unsafe partial class CairnCollection
             return TryReplacePlainBytes(key.Bytes, value, shape);
         }
 
-        if (AsciiKey.TryCreate(key.Text, out AsciiKey ascii))
-        {
-            KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
-            return Engine.TryReplacePlain(ascii, shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
-        }
-
-        return ShortAsciiKey.TryCreate(key.Text, out ShortAsciiKey shortKey) && TryReplaceShort(shortKey, value, shape);
+        return AsciiKey.TryCreate(key.Text, out AsciiKey ascii)
+            ? TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, shape)
+            : ShortAsciiKey.TryCreate(key.Text, out ShortAsciiKey shortKey) && TryReplacePlain(shortKey, shortKey.Hash(Engine.Memory.KeySeed), value, shape);
     }
-
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryReplacePlainBytes(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) => TryReplacePlainBytes(key, value, default(StoreShape));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlainBytes<TShape>(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, TShape shape)
@@ -405,9 +398,7 @@ public sealed unsafe partial class CairnCollection
 
         fixed (byte* bytes = key)
         {
-            KeyPlacement place = Engine.Memory.Place(Engine.Memory.HashKey(bytes, key.Length, 0));
-            return Engine.TryReplacePlain(
-                new BytesKey(bytes, key.Length), shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
+            return TryReplacePlain(new BytesKey(bytes, key.Length), Engine.Memory.HashKey(bytes, key.Length, 0), value, shape);
         }
     }
 
@@ -418,19 +409,19 @@ public sealed unsafe partial class CairnCollection
             return TryReplacePlainShort(key, value);
         }
 
-        KeyPlacement place = Engine.Memory.Place(ascii.Hash(Engine.Memory.KeySeed));
-        return Engine.TryReplacePlain(ascii, place, ref MemoryMarshal.GetReference(value), value.Length);
+        return TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, default(StoreShape));
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryReplacePlainShort(ReadOnlySpan<char> key, ReadOnlySpan<byte> value) =>
-        ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) && TryReplaceShort(ascii, value, default(StoreShape));
+        ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) && TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, default(StoreShape));
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private bool TryReplaceShort<TShape>(ShortAsciiKey key, ReadOnlySpan<byte> value, TShape shape)
+    private bool TryReplacePlain<TKey, TShape>(TKey key, ulong hash, ReadOnlySpan<byte> value, TShape shape)
+        where TKey : struct, IPlainKey
         where TShape : struct, IPlainShape
     {
-        KeyPlacement place = Engine.Memory.Place(key.Hash(Engine.Memory.KeySeed));
+        KeyPlacement place = Engine.Memory.Place(hash);
         return Engine.TryReplacePlain(key, shape, place, ref MemoryMarshal.GetReference(value), value.Length, isExact: false);
     }
 }

@@ -6,7 +6,7 @@ using Microsoft.Extensions.Caching.Memory;
 namespace Cairn.Benchmarks.Store;
 
 /// <summary>
-/// Compares what most applications do with a cache: short string keys, entries that expire, and keys that are missing. The peer is <c>MemoryCache</c>, with
+/// Compares gets and sets with short string keys, of entries that expire, and gets of missing keys. The peer is <c>MemoryCache</c>, with
 /// the same keys and the same time to live.
 /// </summary>
 internal static class ExpiringCases

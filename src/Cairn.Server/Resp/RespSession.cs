@@ -31,6 +31,7 @@ internal sealed partial class RespSession : Session
     private readonly RespWorker _worker;
     private readonly RequestRecorder _recorder;
     private readonly RespRequestReader _reader;
+    private bool _wasReset; // While a command is executed silently.
     private readonly OutputBufferWriter _target = new();
     private CommandInfo? _commandAtHand;
     private int _countedReaderBytes;
@@ -212,6 +213,7 @@ internal sealed partial class RespSession : Session
         Become(Server.Users.Initial);
         ClientName = "";
         ReplyMode = ReplyMode.On;
+        _wasReset = true;
     }
 
     // Frees memory that only a long request needed, and counts the rest.
@@ -412,6 +414,7 @@ internal sealed partial class RespSession : Session
         CommandInfo? command, scoped in RespArguments arguments, ReadOnlySpan<byte> request, ref RespWriter writer)
     {
         ReplyMode before = ReplyMode;
+        _wasReset = false;
         _worker.Discarding.Bytes = 0;
         writer.Flush(); // The command may push messages.
         var silent = new RespWriter(_worker.Discarding, IsResp3);
@@ -424,7 +427,15 @@ internal sealed partial class RespSession : Session
 
         if (ReplyMode == ReplyMode.On && before != ReplyMode.On)
         {
-            writer.WriteOk(); // CLIENT REPLY ON gets a reply.
+            // CLIENT REPLY ON always gets its reply. RESET gets it unless CLIENT REPLY SKIP precedes it.
+            if (!_wasReset)
+            {
+                writer.WriteOk();
+            }
+            else if (before == ReplyMode.Off)
+            {
+                writer.WriteSimple("RESET"u8);
+            }
         }
 
         writer.IsResp3 = IsResp3;

@@ -1125,6 +1125,24 @@ internal static partial class RedisScripts
         UNSUBSCRIBE
         """,
         """
+        CLIENT REPLY OFF
+        GET a
+        RESET
+        PING
+        CLIENT REPLY SKIP
+        RESET
+        PING
+        CLIENT REPLY SKIP
+        CLIENT REPLY SKIP
+        PING skipped
+        PING
+        CLIENT REPLY SKIP
+        CLIENT REPLY SKIP
+        CLIENT REPLY SKIP
+        CLIENT REPLY ON
+        PING
+        """,
+        """
         COMMAND LIST FILTERBY PATTERN hget
         COMMAND LIST FILTERBY PATTERN HGET
         COMMAND LIST FILTERBY PATTERN client|id

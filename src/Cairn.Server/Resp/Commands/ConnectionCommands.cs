@@ -544,7 +544,12 @@ internal static class ConnectionCommands
         }
         else if (arguments.Is(2, "skip"u8))
         {
-            session.ReplyMode = session.ReplyMode == ReplyMode.Off ? ReplyMode.Off : ReplyMode.Skip;
+            session.ReplyMode = session.ReplyMode switch
+            {
+                ReplyMode.Off => ReplyMode.Off,
+                ReplyMode.Skip => ReplyMode.SkipNext, // This command is the one that gets no reply.
+                _ => ReplyMode.Skip,
+            };
         }
         else
         {

@@ -1,3 +1,5 @@
+using Cairn.Platform;
+
 namespace Cairn.Caching.Levels;
 
 // Decides whether external code may run on the caller's thread. A call on another thread can be abandoned even if the code blocks, but costs
@@ -69,7 +71,7 @@ internal sealed class PromptCode
     }
 
     /// <summary>Runs the synchronous part of a call on another thread, until it has returned its task.</summary>
-    /// <returns>False if too many calls have not returned their tasks (I2).</returns>
+    /// <returns>False if too many calls have not returned their tasks (I2), or if the system refuses another thread.</returns>
     public bool TryRunElsewhere<TState, T>(
         TState state, Func<TState, CancellationToken, Task<T>> call, CancellationToken token, [NotNullWhen(true)] out Task<T>? running)
     {
@@ -81,9 +83,16 @@ internal sealed class PromptCode
             return false;
         }
 
-        running = inside <= s_onPool
-            ? Task.Run(BeginAsync, CancellationToken.None)
-            : Task.Factory.StartNew(BeginAsync, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap();
+        if (inside <= s_onPool)
+        {
+            running = Task.Run(BeginAsync, CancellationToken.None);
+        }
+        else if (!BackgroundThread.TryRun(BeginAsync, out running))
+        {
+            Interlocked.Decrement(ref _insideElsewhere);
+            return false;
+        }
+
         return true;
 
         Task<T> BeginAsync()

@@ -1,4 +1,5 @@
 using Cairn.Engine;
+using Cairn.Platform;
 
 namespace Cairn.Caching.Levels;
 
@@ -91,16 +92,17 @@ internal sealed class StoreLevelWatcher : IDisposable
                 return;
             }
 
-            _arrived.Add(waiter);
             if (_isRunning)
             {
                 Monitor.Pulse(_gate);
             }
-            else
+            else if (!(_isRunning = BackgroundThread.TryStart("Cairn leases", Watch)))
             {
-                _isRunning = true;
-                new Thread(Watch) { IsBackground = true, Name = "Cairn leases" }.Start();
+                waiter.Complete(new LeaseResult(LevelStatus.Failed)); // Without a thread that waits, the caller computes the value without the lease.
+                return;
             }
+
+            _arrived.Add(waiter); // The thread sees it, because it takes the lock first.
         }
 
         // Full fence between the registration of the waiter and this read (W2). Releasing the lock is none on Arm64.

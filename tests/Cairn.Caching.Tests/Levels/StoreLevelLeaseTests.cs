@@ -1,5 +1,6 @@
 using Cairn.Caching.Coherence;
 using Cairn.Caching.Levels;
+using Cairn.Platform;
 
 namespace Cairn.Caching.Tests.Levels;
 
@@ -39,6 +40,22 @@ public class StoreLevelLeaseTests : StoreLevelTest
 
         Assert.Equal(new LeaseResult(LevelStatus.Hit, HasWaited: true), await waiting);
         Assert.Equal(Dune, await Read(other, "key"));
+    }
+
+    [Fact]
+    public async Task Caller_does_not_wait_for_a_lease_if_the_system_refuses_the_thread_that_waits()
+    {
+        StoreLevel level = Open();
+        StoreLevel other = Open();
+        LeaseResult owner = await Acquire(level, "key");
+
+        BackgroundThread.IsRefused = true;
+        Assert.Equal(LevelStatus.Failed, (await Acquire(other, "key", Long)).Status);
+
+        BackgroundThread.IsRefused = false;
+        Task<LeaseResult> waiting = Acquire(other, "key", Long);
+        await owner.Lease!.DisposeAsync();
+        Assert.Equal(LevelStatus.Done, (await waiting).Status);
     }
 
     [Fact]

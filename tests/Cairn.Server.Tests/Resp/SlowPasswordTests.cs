@@ -1,6 +1,7 @@
 using System.Net;
 using System.Security.Cryptography;
 using System.Text;
+using Cairn.Platform;
 using Cairn.Server.Connections;
 using Cairn.Server.Resp;
 using Cairn.Server.Resp.Security;
@@ -108,6 +109,19 @@ public class SlowPasswordTests
 
         PasswordCheck? Begin(int i) =>
             checks.TryBegin(hash, Encoding.ASCII.GetBytes($"{i}"), new IPAddress([10, 0, 0, (byte)(i / PasswordChecks.MaxChecksOfAddress)]), static () => { });
+    }
+
+    [Fact]
+    public void Password_is_refused_if_the_system_refuses_a_thread_and_checked_when_it_does_not()
+    {
+        var checks = new PasswordChecks();
+        BackgroundThread.IsRefused = true;
+        Assert.Null(checks.TryBegin(PasswordHash.OfNobody(1), "secret"u8, IPAddress.Loopback, static () => { }));
+        Assert.Equal(0, checks.Count);
+
+        BackgroundThread.IsRefused = false;
+        PasswordCheck check = checks.TryBegin(PasswordHash.OfNobody(1), "secret"u8, IPAddress.Loopback, static () => { })!;
+        Assert.True(SpinWait.SpinUntil(() => check.IsRight is not null, Patience));
     }
 
     [Fact]

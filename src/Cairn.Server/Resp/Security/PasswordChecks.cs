@@ -15,6 +15,7 @@
 // The thread ends when no check is left, and never keeps the process alive. The lock is held only for a few instructions, none of which
 // waits.
 using System.Net;
+using Cairn.Platform;
 
 namespace Cairn.Server.Resp.Security;
 
@@ -74,7 +75,7 @@ internal sealed class PasswordChecks
     /// <param name="password">The password. Only a digest of it is kept.</param>
     /// <param name="address">The client's address.</param>
     /// <param name="onDone">The action that another thread calls when the result is known.</param>
-    /// <returns>The check; null if there is no place (I1).</returns>
+    /// <returns>The check; null if there is no place (I1), or if the system refuses the thread.</returns>
     public PasswordCheck? TryBegin(PasswordHash hash, ReadOnlySpan<byte> password, IPAddress? address, Action onDone)
     {
         var digest = PasswordDigest.Of(password);
@@ -93,10 +94,10 @@ internal sealed class PasswordChecks
             }
 
             check.Waiting.Add(onDone);
-            if (!_isRunning)
+            if (!_isRunning && !(_isRunning = BackgroundThread.TryStart("cairn-passwords", Run)))
             {
-                _isRunning = true;
-                new Thread(Run) { Name = "cairn-passwords", IsBackground = true }.Start();
+                _checks.Clear(); // Only this check: others would have a running thread.
+                return null;
             }
 
             return check;

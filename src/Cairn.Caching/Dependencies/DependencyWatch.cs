@@ -6,7 +6,7 @@ namespace Cairn.Caching.Dependencies;
 // The change tokens that keys depend on, watched as long as the values may be usable. That includes keys that the first level has evicted,
 // because the second level still has them. A token that does not call back is polled once a second. At most KeysAtMost keys are watched: if
 // another one needs room, the oldest counts as changed, because its changes would no longer be noticed.
-internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged) : IDisposable
+internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged, Action<string, Exception>? onFailed = null) : IDisposable
 {
     public const int KeysAtMost = 100_000;
 
@@ -169,6 +169,8 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
         onChanged(watched.Key);
     }
 
+    private void Failed(string key, Exception failure) => onFailed?.Invoke(key, failure);
+
     private sealed class Watched(DependencyWatch owner, string key, long usableUntil) : IDisposable
     {
         private readonly List<IDisposable> _registrations = [];
@@ -210,7 +212,7 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
 
         public void Look()
         {
-            if (_passive.Exists(token => token.HasChanged))
+            if (_passive.Exists(HasChanged))
             {
                 OnChanged();
             }
@@ -228,7 +230,32 @@ internal sealed class DependencyWatch(CacheClock clock, Action<string> onChanged
 
             foreach (IDisposable registration in registrations)
             {
-                registration.Dispose();
+                try
+                {
+                    registration.Dispose();
+                }
+#pragma warning disable CA1031 // Code of an application, on a timer or the pool, must not end the process.
+                catch (Exception failure)
+#pragma warning restore CA1031
+                {
+                    owner.Failed(Key, failure);
+                }
+            }
+        }
+
+        // The changes of a token that fails are not noticed any more, so the key counts as changed.
+        private bool HasChanged(IChangeToken token)
+        {
+            try
+            {
+                return token.HasChanged;
+            }
+#pragma warning disable CA1031 // Code of an application, on a timer, must not end the process.
+            catch (Exception failure)
+#pragma warning restore CA1031
+            {
+                owner.Failed(Key, failure);
+                return true;
             }
         }
 

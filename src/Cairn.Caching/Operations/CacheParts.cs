@@ -61,7 +61,7 @@ internal sealed class CacheParts : IAsyncDisposable
         Clock = new CacheClock(options.TimeProvider);
         Tags = new TagRegistry(level.TagHasher);
         FirstLevel = new LocalCache(options.LocalMaxEntries, options.LocalMaxBytes);
-        Dependencies = new DependencyWatch(Clock, onDependencyChanged);
+        Dependencies = new DependencyWatch(Clock, onDependencyChanged, Log.DependencyFailed);
         Metrics = new CacheMetrics(options.Name, GetStatistics, () => SecondLevel.Health, Counters, meters);
     }
 

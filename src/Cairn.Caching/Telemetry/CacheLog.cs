@@ -14,6 +14,7 @@ internal sealed partial class CacheLog(ILogger logger)
     private readonly LogGate _notDeserialized = new(IntervalMs);
     private readonly LogGate _unreadable = new(IntervalMs);
     private readonly LogGate _dependency = new(IntervalMs);
+    private readonly LogGate _dependencyFailed = new(IntervalMs);
     private readonly LogGate _refreshFailed = new(IntervalMs);
     private readonly LogGate _tooLarge = new(IntervalMs);
 
@@ -73,6 +74,14 @@ internal sealed partial class CacheLog(ILogger logger)
         }
     }
 
+    public void DependencyFailed(string key, Exception fault)
+    {
+        if (_dependencyFailed.TryPass(Environment.TickCount64, out long others))
+        {
+            WriteDependencyFailed(fault, key, others);
+        }
+    }
+
     [LoggerMessage(1, LogLevel.Warning, "The factory of '{Key}' failed; its expired value is served. {Others} more such events were not logged.")]
     private partial void WriteFactoryFailed(Exception fault, string key, long others);
 
@@ -99,6 +108,9 @@ internal sealed partial class CacheLog(ILogger logger)
 
     [LoggerMessage(9, LogLevel.Warning, "The keys of the second level could not be listed; the list of keys by tag ends here.")]
     public partial void NotListed(Exception fault);
+
+    [LoggerMessage(10, LogLevel.Error, "A change token that '{Key}' depends on failed. {Others} more such events were not logged.")]
+    private partial void WriteDependencyFailed(Exception fault, string key, long others);
 
     [LoggerMessage(6, LogLevel.Error, "'{Key}' could not be removed after something it depends on changed. {Others} more such events were not logged.")]
     private partial void WriteDependency(Exception fault, string key, long others);

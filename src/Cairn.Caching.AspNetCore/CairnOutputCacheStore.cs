@@ -44,7 +44,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
     /// <summary>Opens the store and the collections of an output cache.</summary>
     /// <param name="options">The file and the collection.</param>
     /// <param name="requests">Gives access to the current request; null if there are no requests.</param>
-    /// <param name="logger">Logs dropped writes, at most once a minute; null for no log.</param>
+    /// <param name="logger">Logs dropped writes and failures of the store's work in the background, at most once a minute; null for no log.</param>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     /// <exception cref="UnauthorizedAccessException">The user of the process may not read and write the file.</exception>
     /// <exception cref="StoreException">
@@ -70,6 +70,7 @@ public sealed class CairnOutputCacheStore : IOutputCacheBufferStore, IDisposable
         }
 
         _requests = requests;
+        _handle.LogFailures(logger);
         _dropped = new DroppedWrites(_handle.Store.Path, (ILogger?)logger ?? NullLogger.Instance);
     }
 

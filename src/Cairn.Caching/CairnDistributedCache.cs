@@ -44,7 +44,9 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
 
     /// <summary>Opens the store and the collection of a cache.</summary>
     /// <param name="options">The location of the store and the collection.</param>
-    /// <param name="logger">The logger of dropped writes, which are logged at most once a minute; null for none.</param>
+    /// <param name="logger">
+    /// The logger of dropped writes and of failures of the store's work in the background, each logged at most once a minute; null for none.
+    /// </param>
     /// <exception cref="ArgumentException">An option is outside its range.</exception>
     /// <exception cref="UnauthorizedAccessException">This user may not read and write the file.</exception>
     /// <exception cref="StoreException">
@@ -68,6 +70,7 @@ public sealed class CairnDistributedCache : IBufferDistributedCache, IDisposable
         }
 
         _clock = _handle.Store.Options.TimeProvider;
+        _handle.LogFailures(logger);
         _dropped = new DroppedWrites(_handle.Store.Path, (ILogger?)logger ?? NullLogger.Instance);
     }
 

@@ -31,6 +31,13 @@ internal static class HybridCacheAssembly
         }
     }
 
+    private static StoreLevel LevelOn(StoreHandle handle, string name, ILogger logger)
+    {
+        var level = new StoreLevel(handle, name);
+        handle.LogFailures(logger);
+        return level;
+    }
+
     // Returns the second level that the options name, or the registered one, or none.
     private static SecondLevel LevelOf(CairnHybridCacheOptions options, IServiceProvider? services, ILogger logger)
     {
@@ -41,7 +48,7 @@ internal static class HybridCacheAssembly
 
         if (options.StoreFile is { } file)
         {
-            return new StoreLevel(file.OpenStore(), options.Name);
+            return LevelOn(file.OpenStore(), options.Name, logger);
         }
 
         IDistributedCache? cache = options.DistributedCache ?? RegisteredCache(options, services);
@@ -50,7 +57,7 @@ internal static class HybridCacheAssembly
             null => new NoLevel(),
 
             // Uses the store itself instead of the IDistributedCache, so that changes reach every process at once.
-            CairnDistributedCache cairn => new StoreLevel(StoreHandle.Borrow(cairn.OpenStore), options.Name),
+            CairnDistributedCache cairn => LevelOn(StoreHandle.Borrow(cairn.OpenStore), options.Name, logger),
             _ => new DistributedLevel(
                 cache,
                 services?.GetService<ICacheLeases>(),

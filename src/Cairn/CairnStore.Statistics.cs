@@ -34,6 +34,7 @@ public sealed unsafe partial class CairnStore
             GrowthFailure = Engine.Growth.LastFailure,
             FailedCheckpoints = Math.Max(0, Volatile.Read(ref super->Log.FailedCheckpoints)),
             CheckpointFailure = _opened.Checkpointer.LastFailure,
+            SweepFailure = _sweeper.LastFailure,
             Partitions = partitions,
             Collections = CollectionTable.Statistics(memory),
         };

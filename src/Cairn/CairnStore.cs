@@ -57,9 +57,7 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
                 (WeakReference<Checkpointer> reference, long logFileBytes) = ((WeakReference<Checkpointer>, long))state!;
                 if (reference.TryGetTarget(out Checkpointer? checkpointer) && !checkpointer.Engine.IsClosed)
                 {
-                    checkpointer.Engine.FlushHitCounters();
-                    checkpointer.Engine.CommitRest();
-                    checkpointer.RunIfDue(logFileBytes);
+                    DoRegularWork(checkpointer, logFileBytes);
                 }
             },
             (new WeakReference<Checkpointer>(opened.Checkpointer), opened.Options.CheckpointsByItself ? opened.Options.LogFileBytes : long.MaxValue),
@@ -302,9 +300,37 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
         {
             sweeper.Run();
         }
-        catch (Exception failure) when (failure is ObjectDisposedException or IOException or UnauthorizedAccessException)
+        catch (ObjectDisposedException)
         {
-            // The store was closed meanwhile. Or the log could not be read, which the takeover of a dead process' lock needs: the next turn tries again.
+            // The store was closed meanwhile.
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            sweeper.Engine.Failures.Report("Removing expired entries", failure.Message); // The next turn tries again.
+        }
+    }
+
+    private static void DoRegularWork(Checkpointer checkpointer, long logFileBytes)
+    {
+        StoreEngine engine = checkpointer.Engine;
+        engine.FlushHitCounters();
+        try
+        {
+            engine.CommitRest();
+            checkpointer.RunIfDue(logFileBytes);
+        }
+        catch (ObjectDisposedException)
+        {
+            // The store was closed meanwhile.
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            engine.Failures.Report("Making the last writes durable", failure.Message); // The next turn tries again.
+        }
+
+        if (engine.Growth.TakeFailure() is { } reason)
+        {
+            engine.Failures.Report("Growing the store's file", reason);
         }
     }
 

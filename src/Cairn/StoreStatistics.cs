@@ -42,6 +42,9 @@ public sealed record StoreStatistics
     /// <summary>The reason why this opening's last attempt to write a snapshot automatically failed. Null if it did not fail.</summary>
     public string? CheckpointFailure { get; init; }
 
+    /// <summary>The reason why this opening's last attempt to remove expired entries automatically failed. Null if it did not fail.</summary>
+    public string? SweepFailure { get; init; }
+
     /// <summary>The statistics of each partition.</summary>
     public required IReadOnlyList<PartitionStatistics> Partitions { get; init; }
 

@@ -70,6 +70,7 @@ public class WorkerWaitTests
         ["Cairn.Eviction.Dueling.PolicyDuel"] = ShortLock,
         ["Cairn.Eviction.StoreGrowth"] = "Tries the lock and continues without it.",
         ["Cairn.MapRemovals"] = ShortLock,
+        ["Cairn.Messages.BackgroundFailures"] = ShortLock,
         ["Cairn.Offline.Verifier"] = NotOnWorker,
         ["Cairn.PersistentMap`2"] = "Adding and removing a handler of a map, which a server does not have; its lock guards memory of the process.",
         ["Cairn.Opening.StoreOpener"] = "Opening a store, which a server does before it serves; the wait for an opening that failed ends after 5 seconds.",

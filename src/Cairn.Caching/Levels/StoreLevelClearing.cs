@@ -91,14 +91,19 @@ internal sealed class StoreLevelClearing : IDisposable
             try
             {
                 Finish(ulong.MaxValue);
-                if (_pending != 0)
-                {
-                    _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan); // No effect after Dispose.
-                }
             }
             catch (ObjectDisposedException)
             {
-                // The store was closed. The next process that opens it reads the entries that were not cleared, as after a crash.
+                return; // The store was closed. The next process that opens it reads the entries that were not cleared, as after a crash.
+            }
+            catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+            {
+                _engine.Failures.Report("Clearing the store", failure.Message);
+            }
+
+            if (_pending != 0)
+            {
+                _timer.Change(RetryInterval, Timeout.InfiniteTimeSpan); // No effect after Dispose.
             }
         }
     }

@@ -37,6 +37,7 @@ internal static class StoreAccess
         bool wasThere = File.Exists(path);
         CairnStore store = Readable(options, () => CairnStore.Open(OptionsOf(options)));
         store.Engine.EvictsEntries = options.EvictsEntries;
+        store.Engine.Failures.Add(message => log.Write(LogLevel.Warning, message));
         isNew = !wasThere && store.IsFirstOpening;
         foreach (string warning in store.Warnings)
         {

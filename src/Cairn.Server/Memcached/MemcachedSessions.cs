@@ -5,6 +5,8 @@ namespace Cairn.Server.Memcached;
 /// <summary>Creates the sessions that serve a store by memcached's protocol, and holds their shared state.</summary>
 internal sealed class MemcachedSessions : SessionFactory, IDisposable
 {
+    private const long FlushRetryMs = 1000;
+
     /// <summary>The maximum number of parts of a store that count versions on their own. A version begins with the time at which the store was
     /// created, so its six highest bits are 0 until 2109.</summary>
     public const uint MaxPartitions = 64;
@@ -174,12 +176,29 @@ internal sealed class MemcachedSessions : SessionFactory, IDisposable
         {
             try
             {
-                Options.Pinned.Clear(Store);
+                if (!Options.Pinned.Clear(Store))
+                {
+                    RetryFlush(now, "A stopped process holds a lock of the store.");
+                }
             }
             catch (ObjectDisposedException)
             {
                 // The server is stopping.
             }
+            catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+            {
+                RetryFlush(now, failure.Message);
+            }
+        }
+    }
+
+    // No client waits for a delayed flush. Unless another flush was requested meanwhile, it is tried again.
+    private void RetryFlush(long now, string reason)
+    {
+        Store.Engine.Failures.Report("A delayed flush_all", reason);
+        if (Interlocked.CompareExchange(ref _flushAtMs, now + FlushRetryMs, long.MaxValue) == long.MaxValue)
+        {
+            _flushTimer.Change(TimeSpan.FromMilliseconds(FlushRetryMs), Timeout.InfiniteTimeSpan);
         }
     }
 

@@ -60,7 +60,9 @@ internal sealed class CertificateSource : IDisposable
                 _digest = digest;
                 _log.Write(LogLevel.Information, $"The certificate '{_options.CertificatePath}' was changed; new connections use it.");
             }
-            catch (ServerException e)
+#pragma warning disable CA1031 // Whatever the failure is, the earlier certificate can be used, and the process must not end.
+            catch (Exception e)
+#pragma warning restore CA1031
             {
                 _log.Write(LogLevel.Warning, $"{e.Message} The earlier certificate stays in use.");
             }

@@ -1,3 +1,4 @@
+using System.Runtime.ExceptionServices;
 using Cairn.Eviction;
 
 namespace Cairn.Engine;
@@ -17,7 +18,8 @@ internal readonly record struct SweepTurn(long Looked, long Removed, bool IsComp
 //   X2  After a turn that removed too little, a pause follows, in proportion to the number of entries examined. So useless turns cost at most a
 //       few percent of a processor, whatever the store's size. While nothing is due, no entry is examined.
 //   X3  No partition is locked twice in a row while other partitions have work. So a thread that waits for its lock waits for one step.
-//   X4  The file contains all necessary state (SegmentEvictor.Sweep S1). The state here only decides where a turn begins.
+//   X4  A partition that cannot be swept does not keep the others from being swept. The turn throws its failure at its end.
+//   X5  The file contains all necessary state (SegmentEvictor.Sweep S1). The state here only decides where a turn begins.
 internal sealed class ExpirySweeper(StoreEngine engine)
 {
     // In microseconds. Examining an entry takes up to 45 nanoseconds of processor time (docs/benchmarks.md), so the pause is at least twenty times as long.
@@ -38,6 +40,12 @@ internal sealed class ExpirySweeper(StoreEngine engine)
     private int _begin;
     private int _running;
     private long _pausedUntilMs;
+    private ExceptionDispatchInfo? _failure;
+
+    public StoreEngine Engine => engine;
+
+    /// <summary>Gets the reason why the last turn failed. Null if it did not fail.</summary>
+    public string? LastFailure { get; private set; }
 
     /// <summary>Runs a turn, unless the pause after the last turn has not ended or another turn is running.</summary>
     public SweepTurn Run()
@@ -51,9 +59,12 @@ internal sealed class ExpirySweeper(StoreEngine engine)
 
         try
         {
+            _failure = null;
             SweepTurn turn = RunNow(now);
+            LastFailure = _failure?.SourceException.Message;
             long inVain = turn.Looked - (turn.Removed * LooksPerRemoval) + (engine.Memory.SegmentCount / HeadersPerEntry);
             Volatile.Write(ref _pausedUntilMs, now + Math.Clamp(inVain * PauseUsPerEntry / 1000, 0, LongestPauseMs));
+            _failure?.Throw();
             return turn;
         }
         finally
@@ -85,7 +96,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
                 }
 
                 partitions++;
-                if (!engine.TrySweep(partition, segment, out SweepStep step) || step.IsDone)
+                if (!TrySweep(partition, segment, out SweepStep step) || step.IsDone)
                 {
                     _due[partition] = _dueAfter[segment];
                 }
@@ -106,6 +117,20 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         }
         while (partitions > 0);
         return new SweepTurn(looked, removed, IsComplete: true);
+    }
+
+    private bool TrySweep(int partition, int segment, out SweepStep step)
+    {
+        try
+        {
+            return engine.TrySweep(partition, segment, out step);
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            _failure ??= ExceptionDispatchInfo.Capture(failure); // X4
+            step = default;
+            return false;
+        }
     }
 
     // Segments are numbered from 1 in these lists; 0 ends a list. Returns false if no segment is due.

@@ -5,6 +5,7 @@ using Cairn.Eviction;
 using Cairn.Eviction.SegmentedFifo;
 using Cairn.Keys;
 using Cairn.Leasing;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Recovering;
 using Cairn.Segments;
@@ -58,7 +59,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         _owners = new OwnerTable(memory.File, memory);
         _lock = new PartitionLock(_owners, platform);
         _pool = new SegmentPool(memory);
-        WriteAhead = new StoreLog(memory, platform, _lock, logOptions, lockTimeout);
+        WriteAhead = new StoreLog(memory, platform, _lock, logOptions, lockTimeout, Failures);
         _recovery = new PartitionRecovery(memory, _pool, new LogRedo(memory, WriteAhead));
         _cleanup = new OwnerCleanup(memory, _pool, _owners, _lock, _recovery, WriteAhead);
         _log = new SegmentLog(memory, _pool);
@@ -96,6 +97,9 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         get => _departures.Observer;
         set => _departures.Observer = value;
     }
+
+    /// <summary>Gets the receiver of failures of work for which no caller waits.</summary>
+    public BackgroundFailures Failures { get; } = new();
 
     /// <summary>Gets the log of collections whose writes survive a loss of power.</summary>
     public StoreLog WriteAhead { get; }

@@ -21,6 +21,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
 
     private readonly Lock _growing = new();
     private long _retryAt;
+    private string? _unreported;
 
     /// <summary>Gets whether the file is smaller than its maximum and no failure has stopped growth for now.</summary>
     public bool MayGrow =>
@@ -31,6 +32,9 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
 
     /// <summary>Gets why the last growth failed; null if it succeeded.</summary>
     public string? LastFailure { get; private set; }
+
+    /// <summary>Returns why a growth has failed since the last call; null if none has. Growing holds locks, so another thread reports the failure.</summary>
+    public string? TakeFailure() => Interlocked.Exchange(ref _unreported, null);
 
     /// <summary>Adds segments: at least as many as needed, and at least an eighth of the present number.</summary>
     public bool TryGrow(int neededSegments)
@@ -93,6 +97,7 @@ internal sealed unsafe class StoreGrowth(StoreMemory memory)
         catch (StoreException failure)
         {
             LastFailure = failure.Message;
+            Volatile.Write(ref _unreported, failure.Message); // Release; pairs with TakeFailure.
             RetryAfter(RetryAfterFailure);
             return false;
         }

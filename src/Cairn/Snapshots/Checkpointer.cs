@@ -94,7 +94,10 @@ internal sealed unsafe class Checkpointer : IDisposable
         if (leastBytes != long.MaxValue && _own.CurrentCount > 0 && IsDue(leastBytes) && (_failedAt == 0 || Environment.TickCount64 - _failedAt > PauseMs))
         {
             // The checkpoint gets a thread of its own, because it can take seconds.
-            _ = Task.Factory.StartNew(TryRun, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            if (!BackgroundThread.TryStart("Cairn snapshot", TryRun))
+            {
+                NoteFailure("The system refuses another thread. Check the limits of processes and memory.");
+            }
         }
     }
 
@@ -126,21 +129,28 @@ internal sealed unsafe class Checkpointer : IDisposable
                 }
             }
         }
-        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or OperationCanceledException or ObjectDisposedException)
+#pragma warning disable CA1031 // Whatever the failure is, the log is complete without the snapshot.
+        catch (Exception failure)
+#pragma warning restore CA1031
         {
-            // No caller waits for this checkpoint, so the failure is recorded instead of thrown. The log is kept and grows. The next attempt follows after
-            // a pause.
             if (!_stopping.IsCancellationRequested)
             {
-                Interlocked.Increment(ref Block->FailedCheckpoints);
-                LastFailure = failure.Message;
-                _failedAt = Environment.TickCount64;
+                NoteFailure(failure.Message);
             }
         }
         finally
         {
             _own.Release();
         }
+    }
+
+    // No caller waits for this checkpoint, so the failure is reported instead of thrown. The log is kept and grows. The next attempt follows after a pause.
+    private void NoteFailure(string reason)
+    {
+        Interlocked.Increment(ref Block->FailedCheckpoints);
+        LastFailure = reason;
+        _failedAt = Environment.TickCount64;
+        _engine.Failures.Report("Writing a snapshot of the store", reason);
     }
 
     /// <summary>Returns whether a snapshot is worthwhile, because the log is long compared with the data that it protects.</summary>

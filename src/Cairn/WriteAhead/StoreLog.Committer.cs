@@ -1,3 +1,5 @@
+using Cairn.Platform;
+
 namespace Cairn.WriteAhead;
 
 // Waits that block no caller. One thread of the opening waits on behalf of all asynchronous callers, and makes records durable for which no caller waits. It
@@ -32,13 +34,20 @@ internal sealed partial class StoreLog
         lock (_queueGate)
         {
             // If the log is closed, Close has made the record durable.
-            if (_isDue == 0 && !_isClosed)
+            if (_isDue != 0 || _isClosed)
+            {
+                return;
+            }
+
+            if (TryWakeCommitter())
             {
                 _isDue = 1;
                 _dueAt = Stopwatch.GetTimestamp() + (long)(BackgroundDelay.TotalSeconds * Stopwatch.Frequency);
-                WakeCommitter();
+                return;
             }
         }
+
+        Wait(Tail, isUrgent: true);
     }
 
     /// <summary>Does the same as <see cref="Wait"/>, but blocks no thread of the caller.</summary>
@@ -58,28 +67,37 @@ internal sealed partial class StoreLog
                 return ValueTask.CompletedTask;
             }
 
-            _queue.Add(waiter);
-            Interlocked.Increment(ref _waiting);
-            Interlocked.Increment(ref _arrived);
-            WakeCommitter();
+            if (TryWakeCommitter())
+            {
+                _queue.Add(waiter);
+                Interlocked.Increment(ref _waiting);
+                Interlocked.Increment(ref _arrived);
+                waiter.IsQueued = true;
+            }
+        }
+
+        if (!waiter.IsQueued)
+        {
+            Wait(end, isUrgent);
+            return ValueTask.CompletedTask;
         }
 
         Task task = cancellation.CanBeCanceled ? waiter.Completion.Task.WaitAsync(cancellation) : waiter.Completion.Task;
         return new ValueTask(task);
     }
 
-    // The caller holds the gate.
-    private void WakeCommitter()
+    // The caller holds the gate, so the thread sees what the caller changes after this. Returns false if the system refuses the thread. The caller then
+    // flushes the log itself, after it has left the gate.
+    private bool TryWakeCommitter()
     {
         if (_isCommitting)
         {
             Monitor.Pulse(_queueGate);
-            return;
+            return true;
         }
 
-        _isCommitting = true;
-        var thread = new Thread(Commit) { IsBackground = true, Name = "Cairn log" };
-        thread.UnsafeStart();
+        _isCommitting = BackgroundThread.TryStart("Cairn log", Commit);
+        return _isCommitting;
     }
 
     // Waits until all queued callers are served. The thread ends when the queue is empty.
@@ -116,6 +134,10 @@ internal sealed partial class StoreLog
             catch (Exception caught) when (caught is IOException or UnauthorizedAccessException or ObjectDisposedException)
             {
                 failure = caught;
+                if (isDue && !_isClosed)
+                {
+                    _failures.Report("Making the last writes durable", caught.Message); // No caller waits for them.
+                }
             }
 
             Interlocked.Add(ref _waiting, -batch.Count);
@@ -169,6 +191,8 @@ internal sealed partial class StoreLog
         public long End { get; } = end;
 
         public bool IsUrgent { get; } = isUrgent;
+
+        public bool IsQueued { get; set; }
 
         // The continuation of one caller must not delay the other callers.
         public TaskCompletionSource Completion { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -1,4 +1,5 @@
 using Cairn.Concurrency;
+using Cairn.Messages;
 using Cairn.Platform;
 using Cairn.Steps;
 
@@ -24,6 +25,7 @@ internal sealed unsafe partial class StoreLog
     private readonly LogOptions _options;
     private readonly TimeSpan _lockTimeout;
     private readonly bool _isEnabled;
+    private readonly BackgroundFailures _failures;
 
     // The files that this opening uses: the present one, and the previous one, which another thread can still be flushing.
     private readonly Lock _filesLock = new();
@@ -33,13 +35,14 @@ internal sealed unsafe partial class StoreLog
     [ThreadStatic]
     private static bool t_isRefusal;
 
-    public StoreLog(StoreMemory memory, StorePlatform platform, PartitionLock locks, in LogOptions options, TimeSpan lockTimeout)
+    public StoreLog(StoreMemory memory, StorePlatform platform, PartitionLock locks, in LogOptions options, TimeSpan lockTimeout, BackgroundFailures failures)
     {
         _memory = memory;
         _platform = platform;
         _locks = locks;
         _options = options;
         _lockTimeout = lockTimeout;
+        _failures = failures;
         _isEnabled = options.FileBytes != 0;
     }
 

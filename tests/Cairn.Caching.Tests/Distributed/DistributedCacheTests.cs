@@ -239,6 +239,24 @@ public sealed class DistributedCacheTests : DistributedCacheTest
     }
 
     [Fact]
+    public void Failed_work_of_the_store_is_logged_once_by_all_caches_over_it_and_not_after_they_are_closed()
+    {
+        using var first = new RecordingLoggers();
+        using var second = new RecordingLoggers();
+        CairnStore store;
+        using (var one = new CairnDistributedCache(CacheOptions, first.For<CairnDistributedCache>()))
+        using (new CairnDistributedCache(CacheOptions, second.For<CairnDistributedCache>()))
+        {
+            store = one.OpenStore;
+            store.Engine.Failures.Report("Sweeping", "The disk is broken.");
+        }
+
+        store.Engine.Failures.Report("Growing", "The disk is broken.");
+        Assert.Equal($"Warning 102: The store '{FilePath}': Sweeping failed; it is tried again: The disk is broken.", Assert.Single(first.Lines));
+        Assert.Empty(second.Lines);
+    }
+
+    [Fact]
     public void Write_that_cannot_have_the_lock_is_dropped_and_counted_and_the_earlier_value_is_gone()
     {
         Cache.Set("key", Dune);

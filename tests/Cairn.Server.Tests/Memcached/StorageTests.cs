@@ -143,6 +143,28 @@ public class StorageTests
     }
 
     [Fact]
+    public unsafe void Flush_with_a_delay_that_a_held_lock_prevents_is_reported_and_tried_again()
+    {
+        using var session = new SessionUnderTest();
+        var messages = new List<string>();
+        session.Store.Engine.Failures.Add(messages.Add);
+        session.Send("set a 0 0 1\r\n1\r\nflush_all 10\r\n");
+        int partition = session.Store.DefaultCollection.PartitionOf("a");
+        using (var other = CairnStore.Open(new StoreOptions { Path = session.Store.Path, FlushOnClose = false }))
+        {
+            Cairn.Storage.PartitionBlock* block = other.Engine.Enter(partition);
+            session.Clock.Advance(TimeSpan.FromSeconds(10));
+            Assert.Equal("VALUE a 0 1\r\n1\r\nEND\r\n", session.Send("get a\r\n"));
+            other.Engine.Leave(block);
+        }
+
+        Assert.StartsWith("A delayed flush_all failed", Assert.Single(messages), StringComparison.Ordinal);
+        session.Clock.Advance(TimeSpan.FromSeconds(1));
+        Assert.Equal("END\r\n", session.Send("get a\r\n"));
+        Assert.False(session.Sessions.IsFlushWaiting);
+    }
+
+    [Fact]
     public void Flush_with_a_delay_brings_nothing_back_that_an_earlier_flush_removed()
     {
         using var session = new SessionUnderTest();

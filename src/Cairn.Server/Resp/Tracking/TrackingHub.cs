@@ -371,6 +371,10 @@ internal sealed class TrackingHub : IDisposable
         {
             // The store was closed because the server is stopping.
         }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
+        {
+            _store.Engine.Failures.Report("Sending invalidations to clients", failure.Message); // The next turn continues.
+        }
     }
 
     // Checks whether tracked keys still exist. The rings do not report keys that expired or were evicted.

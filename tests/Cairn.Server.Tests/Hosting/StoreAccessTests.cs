@@ -1,0 +1,21 @@
+using Cairn.Server.Hosting;
+using Cairn.Server.Tests.Testing;
+using Microsoft.Extensions.Logging;
+
+namespace Cairn.Server.Tests.Hosting;
+
+public sealed class StoreAccessTests
+{
+    [Fact]
+    public void Failed_work_of_the_store_in_the_background_is_logged()
+    {
+        using var directory = new StoreDirectory();
+        var log = new TestLog();
+        using CairnStore store = StoreAccess.Open(new ServerOptions { StorePath = directory.FilePath, CapacityBytes = 32 << 20 }, log, out _);
+
+        store.Engine.Failures.Report("Removing expired entries", "The disk is broken.");
+        store.Engine.Failures.Report("Removing expired entries", "The disk is broken.");
+
+        Assert.Equal("Removing expired entries failed; it is tried again: The disk is broken.", Assert.Single(log.Lines, line => line.Level == LogLevel.Warning).Message);
+    }
+}

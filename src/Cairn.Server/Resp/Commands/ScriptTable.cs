@@ -8,6 +8,7 @@ internal static class ScriptTable
     [
         new("deletes a key with the caller's token", 1, 1, LockScripts.Make(HeldAction.Delete),
             "588c09aae54753afd325984e748a4e18801f6735",
+            "3575d00781c5236e2a2d033c3021fe87426e3386",
             "79a6e6a9a81dbef46b733162453fe646959765e5",
             "59dc1b533fcb3c80b93562d41509ee0a420f5d5f",
             "be46ffc93d1648cee791d839b1305191a4f2fdde",
@@ -79,5 +80,7 @@ internal static class ScriptTable
             "0970ed68479ad169494c31d5b93059913797eb2b"),
         new("adds to a number", 1, 1, CacheScripts.Increment(createsKey: true),
             "8c8862e0a6ee53fb72c78fdf3f7a8f87d0f56836"),
+        new("counts in a window of some seconds", 1, 2, CacheScripts.CountInWindow,
+            "fd63c4f8b8b044df8047a831d2a67c9f10690617"),
     ];
 }

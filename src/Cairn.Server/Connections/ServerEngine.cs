@@ -281,6 +281,7 @@ internal sealed class ServerEngine : IAsyncDisposable
 
     private async Task StartWorkersAsync()
     {
+        string? last = null;
         foreach (LoopChoice choice in _options.Choices(_options))
         {
             string? obstacle = choice.Obstacle ?? await TryStartWorkersAsync(choice).ConfigureAwait(false);
@@ -299,8 +300,11 @@ internal sealed class ServerEngine : IAsyncDisposable
                 throw new ServerException(obstacle);
             }
 
+            last = obstacle;
             Log.Write(LogLevel.Warning, $"{obstacle} Another way is used, which costs more time for each request.");
         }
+
+        throw new ServerException(last ?? "This system has no way to serve connections.");
     }
 
     private async Task<string?> TryStartWorkersAsync(LoopChoice choice)

@@ -17,6 +17,7 @@
 //   I6  Each share has a first-in, first-out queue, and a turn that gives the share takes at least the first piece. So long
 //       work makes progress, however many short requests arrive.
 using System.Collections.Concurrent;
+using Cairn.Platform;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;
 using Cairn.Server.Listening;
@@ -124,7 +125,16 @@ internal sealed unsafe partial class Worker : IIoWorker
     public Task Ended => _ended.Task;
 #pragma warning restore VSTHRD003
 
-    public void Start() => _thread.Start();
+    public void Start()
+    {
+        if (!BackgroundThread.TryStart(_thread))
+        {
+            _opened.SetException(new ServerException(
+                "The system refuses the thread of a worker. Raise the limit of processes ('ulimit -u', TasksMax= in a unit of systemd, --pids-limit for a " +
+                "container), or start fewer workers (-t)."));
+            _ended.SetResult();
+        }
+    }
 
     /// <summary>Reads the clock after the loop has waited, before the loop reports its events.</summary>
     public void OnAwake()

@@ -15,25 +15,13 @@ internal static class BackgroundThread
         set => RefusalHook.Value = value;
     }
 
+    /// <summary>Starts a thread without the caller's execution context, which it would keep alive.</summary>
+    /// <returns>False if the system refuses it.</returns>
+    public static bool TryStart(string name, ThreadStart body) => TryStart(new Thread(body) { IsBackground = true, Name = name }.UnsafeStart);
+
     /// <summary>Starts a thread.</summary>
     /// <returns>False if the system refuses it.</returns>
-    public static bool TryStart(string name, ThreadStart body)
-    {
-        if (IsRefused)
-        {
-            return false;
-        }
-
-        try
-        {
-            new Thread(body) { IsBackground = true, Name = name }.UnsafeStart();
-            return true;
-        }
-        catch (Exception refusal) when (refusal is OutOfMemoryException or ThreadStartException)
-        {
-            return false;
-        }
-    }
+    public static bool TryStart(Thread thread) => TryStart(thread.Start);
 
     /// <summary>Runs an action on a thread of its own.</summary>
     /// <returns>False if the system refuses the thread.</returns>
@@ -51,6 +39,24 @@ internal static class BackgroundThread
             return true;
         }
         catch (TaskSchedulerException)
+        {
+            return false;
+        }
+    }
+
+    private static bool TryStart(Action start)
+    {
+        if (IsRefused)
+        {
+            return false;
+        }
+
+        try
+        {
+            start();
+            return true;
+        }
+        catch (Exception refusal) when (refusal is OutOfMemoryException or ThreadStartException)
         {
             return false;
         }

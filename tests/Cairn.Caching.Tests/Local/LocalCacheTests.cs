@@ -1,4 +1,5 @@
 using Cairn.Caching.Local;
+using Cairn.Eviction.Dueling;
 
 namespace Cairn.Caching.Tests.Local;
 
@@ -86,7 +87,7 @@ public class LocalCacheTests
     [Fact]
     public void As_many_bytes_as_allowed_are_kept_and_not_one_more()
     {
-        var cache = new LocalCache(Plenty, maxBytes: 100);
+        var cache = new LocalCache(Plenty, maxBytes: 100, policy: QueuePolicy.Candidates[0]);
 
         cache.Put("a", bytes: 60);
         cache.Put("b", bytes: 40);
@@ -271,7 +272,9 @@ public class LocalCacheTests
 
         for (int i = 0; i < 20; i++)
         {
-            cache.Set(LocalEntries.Of($"key:{i}"), now: 50);
+            LocalEntry entry = LocalEntries.Of($"key:{i}");
+            entry.UsableUntil = long.MaxValue;
+            cache.Set(entry, now: 50);
         }
 
         Assert.Null(cache.Find("a"));

@@ -31,9 +31,39 @@ public class PolicyDuelTests
         Assert.InRange(own, HitPercent(requests, QueuePolicy.Candidates.Single(policy => policy.OrdersByUse)) - 5, 100);
     }
 
-    private static double HitPercent(int[] requests, QueuePolicy? policy)
+    // The policy of the first requests decides in a short run: what it has evicted does not come back when another policy takes over.
+    [Theory]
+    [InlineData(100)]
+    [InlineData(400)]
+    [InlineData(1_000)]
+    public void A_small_level_loses_at_most_three_points_to_its_best_policy_while_queries_repeat_over_a_few_capacities(int capacity)
     {
-        var cache = new LocalCache(Capacity, long.MaxValue, policy: policy);
+        int[] requests = [.. RepeatedQueries(index: capacity * 5 / 4, files: capacity / 4).Take(8 * capacity)];
+
+        double own = HitPercent(requests, policy: null, capacity);
+        double best = QueuePolicy.Candidates.Max(policy => HitPercent(requests, policy, capacity));
+
+        Assert.InRange(own, best - 3, 100);
+    }
+
+    // The opposite case: a policy that keeps what it has must not rule for long while files are read some times and never again.
+    [Theory]
+    [InlineData(100)]
+    [InlineData(400)]
+    [InlineData(1_000)]
+    public void A_small_level_loses_at_most_six_points_to_its_best_policy_while_new_files_are_read_some_times(int capacity)
+    {
+        int[] requests = [.. NewFiles(length: capacity * 3 / 4, times: 4).Take(40 * capacity)];
+
+        double own = HitPercent(requests, policy: null, capacity);
+        double best = QueuePolicy.Candidates.Max(policy => HitPercent(requests, policy, capacity));
+
+        Assert.InRange(own, best - 6, 100);
+    }
+
+    private static double HitPercent(int[] requests, QueuePolicy? policy, int capacity = Capacity)
+    {
+        var cache = new LocalCache(capacity, long.MaxValue, policy: policy);
         int hits = 0;
         foreach (int request in requests)
         {
@@ -49,6 +79,34 @@ public class PolicyDuelTests
         }
 
         return 100.0 * hits / requests.Length;
+    }
+
+    // Each query reads the index in order, and then some files that no other query reads.
+    private static IEnumerable<int> RepeatedQueries(int index, int files)
+    {
+        for (int file = index; ; file += files)
+        {
+            for (int key = 0; key < index; key++)
+            {
+                yield return key;
+            }
+
+            for (int key = file; key < file + files; key++)
+            {
+                yield return key;
+            }
+        }
+    }
+
+    private static IEnumerable<int> NewFiles(int length, int times)
+    {
+        for (int first = 0; ; first += length)
+        {
+            for (int request = 0; request < length * times; request++)
+            {
+                yield return first + (request % length);
+            }
+        }
     }
 
     private static IEnumerable<int> PopularAndSingleKeys(int count)

@@ -44,8 +44,11 @@ internal sealed record QueuePolicy(string Name, int SmallPercent, int UsesForMai
         new("recency-protected", SmallPercent: 50, UsesForMain: 1) { GhostsPerMainEntry = 1 },
     ];
 
-    /// <summary>The candidate that rules first in a cache of few entries, where the duel has evidence soon.</summary>
-    public static QueuePolicy FirstOfSmall => Candidates[0];
+    /// <summary>
+    /// The candidate that rules first in a cache of few entries, where the duel has evidence soon. It keeps what it has. If another one takes over, each
+    /// key costs one miss. If a policy that evicts in order rules first, the keys of a loop have been evicted when this one takes over.
+    /// </summary>
+    public static QueuePolicy FirstOfSmall => Candidates[2];
 
     /// <summary>The candidate that rules first in other caches.</summary>
     public static QueuePolicy First => Candidates[3];

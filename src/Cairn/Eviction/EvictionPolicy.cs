@@ -35,6 +35,8 @@ internal readonly record struct Promotion(int Log, int Frequency);
 // budget of their collection. StoreEngine's constructor names the policy.
 internal abstract unsafe class EvictionPolicy(StoreMemory memory, SegmentPool pool)
 {
+    protected StoreMemory Memory => memory;
+
     protected SegmentPool Pool => pool;
 
     /// <summary>Returns whether the entry of a key that is not in the index begins in the main log. Called once for each write of such a key.</summary>

@@ -113,6 +113,7 @@ internal sealed unsafe class SegmentLog(StoreMemory memory, SegmentPool pool)
         header->MinDeadline = long.MaxValue;
         header->SweptAtSeconds = 0;
         header->ExpiredBytes = 0;
+        header->SampledUses = 0;
         header->RunLength = 1;
         header->Next = 0;
         header->Previous = 0;

@@ -41,6 +41,10 @@ internal unsafe struct PartitionBlock
     [FieldOffset(72)] public uint Overrun;
     [FieldOffset(76)] public uint LeaseSignal;
 
+    /// <summary>More hints of the eviction policy (RecencyBalance). They are here because no other group has room, and change less often than RingPosition.</summary>
+    [FieldOffset(80)] public int RecencyBalance;
+    [FieldOffset(84)] public byte FollowsRecency;
+
     // Written by the holder of the lock.
     [FieldOffset(128)] public ulong Version;
     [FieldOffset(136)] public ulong SealSequence;

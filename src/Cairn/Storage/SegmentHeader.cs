@@ -60,6 +60,9 @@ internal struct SegmentHeader
     /// <summary>The size in bytes of the expired entries that were removed and whose room is not free yet.</summary>
     [FieldOffset(52)] public int ExpiredBytes;
 
+    /// <summary>A hint of the eviction policy (RecencyBalance): one more than the uses that a sample of the entries had, or 0. Any value is valid.</summary>
+    [FieldOffset(56)] public ushort SampledUses;
+
     public readonly SegmentState State => StateOf(StateWord);
 
     public readonly int Log => (byte)(StateWord >> 8);

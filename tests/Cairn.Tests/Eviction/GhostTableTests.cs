@@ -15,11 +15,31 @@ public sealed unsafe class GhostTableTests : StoreTest
         var ghosts = new GhostTable(Store.Engine.Memory);
         KeyPlacement place = Place(1);
 
-        Assert.False(ghosts.Remove(place, Many));
-        ghosts.Add(place, Many);
+        Assert.Equal(GhostHit.None, ghosts.Remove(place, Many));
+        ghosts.Add(place, Many, isMain: false);
 
-        Assert.True(ghosts.Remove(place, Many));
-        Assert.False(ghosts.Remove(place, Many));
+        Assert.Equal(GhostHit.YoungOfSmall, ghosts.Remove(place, Many));
+        Assert.Equal(GhostHit.None, ghosts.Remove(place, Many));
+    }
+
+    [Fact]
+    public void Table_knows_which_log_a_key_left_and_whether_that_was_lately()
+    {
+        var ghosts = new GhostTable(Store.Engine.Memory);
+        int capacity = Store.PartitionCount * Store.Engine.Memory.Layout.GhostBucketsPerPartition * 31;
+        for (int i = 0; i < capacity; i++)
+        {
+            ghosts.Add(Place(i), Many, isMain: i % 10 == 0);
+        }
+
+        // The buckets are filled at random, so the ages of keys near the limit are not exact.
+        int young = Enumerable.Range(capacity * 7 / 10, capacity * 3 / 10).Count(i => i % 10 != 0 && ghosts.Remove(Place(i), Many) == GhostHit.YoungOfSmall);
+        int old = Enumerable.Range(capacity * 2 / 10, capacity * 3 / 10).Count(i => i % 10 != 0 && ghosts.Remove(Place(i), Many) == GhostHit.OldOfSmall);
+        int ofMain = Enumerable.Range(capacity * 5 / 10, capacity * 5 / 10).Count(i => i % 10 == 0 && ghosts.Remove(Place(i), Many) == GhostHit.OfMain);
+
+        Assert.InRange(young, capacity * 0.27 * 0.9, capacity * 0.27);
+        Assert.InRange(old, capacity * 0.27 * 0.7, capacity * 0.27);
+        Assert.InRange(ofMain, capacity * 0.05 * 0.95, capacity * 0.05 * 1.01);
     }
 
     [Fact]
@@ -29,11 +49,11 @@ public sealed unsafe class GhostTableTests : StoreTest
         int capacity = Store.PartitionCount * Store.Engine.Memory.Layout.GhostBucketsPerPartition * 31;
         for (int i = 0; i < capacity * 4; i++)
         {
-            ghosts.Add(Place(i), Many);
+            ghosts.Add(Place(i), Many, isMain: false);
         }
 
-        int recent = Enumerable.Range(capacity * 7 / 2, capacity / 2).Count(i => ghosts.Remove(Place(i), Many));
-        int strangers = Enumerable.Range(capacity * 10, 10_000).Count(i => ghosts.Remove(Place(i), Many));
+        int recent = Enumerable.Range(capacity * 7 / 2, capacity / 2).Count(i => ghosts.Remove(Place(i), Many) != GhostHit.None);
+        int strangers = Enumerable.Range(capacity * 10, 10_000).Count(i => ghosts.Remove(Place(i), Many) != GhostHit.None);
 
         Assert.True(recent > capacity / 2 * 0.95, $"{recent} of {capacity / 2}");
         Assert.True(strangers < 50, $"{strangers} of 10,000");
@@ -50,11 +70,11 @@ public sealed unsafe class GhostTableTests : StoreTest
         int added = remembered * 4;
         for (int i = 0; i < added; i++)
         {
-            ghosts.Add(Place(i), entries);
+            ghosts.Add(Place(i), entries, isMain: false);
         }
 
-        int recent = Enumerable.Range(added - (remembered / 2), remembered / 2).Count(i => ghosts.Remove(Place(i), entries));
-        int old = Enumerable.Range(added - (remembered * 3), remembered).Count(i => ghosts.Remove(Place(i), entries));
+        int recent = Enumerable.Range(added - (remembered / 2), remembered / 2).Count(i => ghosts.Remove(Place(i), entries) != GhostHit.None);
+        int old = Enumerable.Range(added - (remembered * 3), remembered).Count(i => ghosts.Remove(Place(i), entries) != GhostHit.None);
 
         Assert.InRange(recent, remembered * 0.4, remembered * 0.5);
         Assert.InRange(old, 0, remembered * 0.05);
@@ -67,9 +87,9 @@ public sealed unsafe class GhostTableTests : StoreTest
         KeyPlacement place = Place(1);
         new Span<ushort>(ghosts.BucketOf(place), 32).Fill(0xFFFF);
 
-        ghosts.Add(place, Many);
+        ghosts.Add(place, Many, isMain: false);
 
-        Assert.True(ghosts.Remove(place, Many));
+        Assert.NotEqual(GhostHit.None, ghosts.Remove(place, Many));
     }
 
     private KeyPlacement Place(int i)

@@ -4,7 +4,7 @@ using Cairn.Segments;
 namespace Cairn.Eviction.SegmentedFifo;
 
 // S3-FIFO (Yang, Zhang, Qiu, Yue and Vigfusson, "FIFO Queues are All You Need for Cache Eviction", SOSP 2023), with logs instead of queues of
-// objects, and with three rules that adapt it to loops, to changes of the workload and to keys that are used soon or never again.
+// objects, and with four rules that adapt it to loops, to changes of the workload and to keys that are used soon or never again.
 //
 //   new key --> small log --used since--> main log --used since, repeatedly--> main log
 //                  |                         |
@@ -18,9 +18,12 @@ namespace Cairn.Eviction.SegmentedFifo;
 //       victim. Until a probe finds another answer, no returning key enters the main log. Otherwise the keys of a loop would displace each other there.
 //   A2  One of 32 unused entries of the small log enters the main log, unless used and returning entries are that many already. In a loop over
 //       more keys than the ghost table remembers, no key is used or returns. Without this rule, each key would be evicted just before it is
-//       requested, and the main log would keep entries that are not used any more.
+//       requested, and the main log would keep entries that are not used any more. One of 8 enters while the main log is short, and one of 256 if A4 finds
+//       that the main log clearly deserves its room.
 //   A3  The small log has a twentieth of the segments. Its share grows while few entries of the main log are used, compared with those of the small log.
 //       Then a key is used soon after it was written or not at all, so the store should remember the last keys, whether they were used or not.
+//   A4  The share also grows while the order of the last use would have more hits (RecencyBalance). If entries of the main log are used, the older of the
+//       oldest segments of both logs is the victim then, and a used entry survives once. Together the logs are a CLOCK.
 //
 // The state of the rules is in the partition's block, so that all processes share it. It is a hint: any value is valid (EvictionPolicy P2).
 internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool pool, CollectionBudgets budgets)
@@ -30,11 +33,13 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     private const int UsesToLeaveSmall = 1;
     private const int UsesToStayInMain = 1;
 
-    // A3, in percent of the segments, and steps for each victim.
+    // A3 and A4, in percent of the segments, and the step for each victim.
     private const int LeastSmallPercent = 5;
     private const int MostGrowthPercent = 85;
-    private const int GrowingStep = 2;
-    private const int ShrinkingStep = 4;
+    private const int GrowthStep = 10;
+
+    // A4. With fewer used entries, the main log is only a place to forget them.
+    private const int LeastUsedOfMain = One / 10;
 
     // A3. Shares of used entries are moving averages over some hundred entries, as fractions of One.
     private const int One = 1 << 16;
@@ -45,14 +50,20 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
 
     // A2. The shortage is the number of unused entries since one last entered the main log, less 32 for each used or returning entry.
     private const int UnusedPerAdmission = 32;
+    private const int UnusedPerAdmissionToShortMain = 8;
+    private const int UnusedPerAdmissionToPreferredMain = 256;
+    private const int MostShortage = 256;
     private const int LeastShortage = -8 * UnusedPerAdmission;
 
     private readonly GhostTable _ghosts = new(memory);
     private readonly MainProbe _probe = new(memory, budgets);
+    private readonly RecencyBalance _recency = new(memory, pool);
 
     public override bool BeginsInMain(PartitionBlock* partition, in KeyPlacement place)
     {
-        if (!_ghosts.Remove(place, partition->Entries))
+        GhostHit hit = _ghosts.Remove(place, partition->Entries);
+        RecencyBalance.OnReturn(partition, hit);
+        if (hit is GhostHit.None or GhostHit.OfMain)
         {
             return false;
         }
@@ -64,8 +75,10 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
 
     public override int NextVictim(PartitionBlock* partition, ulong youngest)
     {
+        _recency.Update(partition);
         int smallPercent = LeastSmallPercent + AdaptSmallGrowth(partition);
-        bool isSmallNext = partition->SmallCount > Math.Max(1, partition->SegmentCount * (long)smallPercent / 100);
+        bool isSmallNext = partition->SmallCount > Math.Max(1, partition->SegmentCount * (long)smallPercent / 100)
+            || (partition->UsedOfMain + HalfOfOne >= LeastUsedOfMain && IsSmallOlder(partition, youngest)); // A4
         if (!isSmallNext || partition->IsMainInUse != 0)
         {
             isSmallNext |= TryKeepOldestOfMain(partition, youngest);
@@ -74,7 +87,13 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
         int first = isSmallNext ? PartitionBlock.LogSmall : PartitionBlock.LogMain;
         int second = isSmallNext ? PartitionBlock.LogMain : PartitionBlock.LogSmall;
         int segment = OldestOf(partition, first, youngest);
-        return segment != SegmentPool.None ? segment : OldestOf(partition, second, youngest);
+        segment = segment != SegmentPool.None ? segment : OldestOf(partition, second, youngest);
+        if (segment != SegmentPool.None)
+        {
+            _recency.Finish(partition, segment);
+        }
+
+        return segment;
     }
 
     public override bool IsUsed(PartitionBlock* partition, in EvictionCandidate candidate)
@@ -102,15 +121,16 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     public override Promotion Promote(in EvictionCandidate candidate, bool isCleaning)
     {
         bool staysInSmall = !candidate.IsMain && candidate.Frequency == 0 && (isCleaning || candidate.Entry.Type == EntryType.Lease);
-        int frequency = isCleaning ? candidate.Frequency : candidate.IsMain ? Math.Max(0, candidate.Frequency - 1) : 0;
+        bool keepsUses = candidate.IsMain && Memory.Partition(candidate.Place.Partition)->SmallGrowth < MostGrowthPercent / 2; // A4
+        int frequency = isCleaning ? candidate.Frequency : keepsUses ? Math.Max(0, candidate.Frequency - 1) : 0;
         return new Promotion(staysInSmall ? PartitionBlock.LogSmall : PartitionBlock.LogMain, frequency);
     }
 
     public override void OnEvicted(PartitionBlock* partition, in EvictionCandidate candidate)
     {
-        if (!candidate.IsMain)
+        if (!candidate.IsMain || _recency.Remembers(partition, candidate))
         {
-            _ghosts.Add(candidate.Place, partition->Entries);
+            _ghosts.Add(candidate.Place, partition->Entries, candidate.IsMain);
         }
     }
 
@@ -118,25 +138,39 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     private bool TryKeepOldestOfMain(PartitionBlock* partition, ulong youngest)
     {
         int oldest = OldestOf(partition, PartitionBlock.LogMain, youngest);
+        if (oldest != SegmentPool.None)
+        {
+            _recency.Finish(partition, oldest); // Before the probe halves the counters.
+        }
+
         bool isInUse = oldest != SegmentPool.None && _probe.IsInUse(partition, oldest);
         partition->IsMainInUse = isInUse ? (byte)1 : (byte)0;
         if (isInUse)
         {
             Pool.Unlink(partition, oldest);
             Pool.Enqueue(partition, oldest);
+            Memory.Header(oldest)->SampledUses = 0;
             CountUse(partition, isMain: true, One, shift: 2);
         }
 
         return isInUse;
     }
 
-    // A3. Returns the percentage by which the share of the small log has grown.
+    // A4
+    private bool IsSmallOlder(PartitionBlock* partition, ulong youngest)
+    {
+        int small = OldestOf(partition, PartitionBlock.LogSmall, youngest);
+        int main = OldestOf(partition, PartitionBlock.LogMain, youngest);
+        return small != SegmentPool.None && main != SegmentPool.None && Memory.Header(small)->SealOrder < Memory.Header(main)->SealOrder;
+    }
+
+    // A3 and A4. Returns the percentage by which the share of the small log has grown.
     private static int AdaptSmallGrowth(PartitionBlock* partition)
     {
         int ofSmall = partition->UsedOfSmall;
         int ofMain = partition->UsedOfMain + HalfOfOne;
-        bool grows = ofSmall >= LeastUsedOfSmall && ofMain * UsedOfSmallByMain < ofSmall;
-        int growth = Math.Clamp(partition->SmallGrowth + (grows ? GrowingStep : -ShrinkingStep), 0, MostGrowthPercent);
+        bool grows = partition->FollowsRecency != 0 || (ofSmall >= LeastUsedOfSmall && ofMain * UsedOfSmallByMain < ofSmall);
+        int growth = Math.Clamp(partition->SmallGrowth + (grows ? GrowthStep : -GrowthStep), 0, MostGrowthPercent);
         partition->SmallGrowth = (byte)growth;
         return growth;
     }
@@ -165,12 +199,14 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
         }
 
         int shortage = Math.Max((int)partition->AdmissionShortage, LeastShortage) + 1;
-        bool admits = shortage >= UnusedPerAdmission;
+        int unused = RecencyBalance.PrefersMain(partition) ? UnusedPerAdmissionToPreferredMain
+            : partition->MainCount < partition->SegmentCount * 4L / 5 ? UnusedPerAdmissionToShortMain : UnusedPerAdmission;
+        bool admits = shortage >= unused;
         partition->AdmissionShortage = (short)(admits ? 0 : shortage);
         return admits;
     }
 
     private static void CountAdmission(PartitionBlock* partition) =>
         partition->AdmissionShortage =
-            (short)Math.Clamp(partition->AdmissionShortage - UnusedPerAdmission, LeastShortage, UnusedPerAdmission);
+            (short)Math.Clamp(partition->AdmissionShortage - UnusedPerAdmission, LeastShortage, MostShortage);
 }

@@ -388,23 +388,14 @@ public sealed unsafe partial class CairnCollection
     {
         fixed (byte* bytes = key)
         {
-            if (_isPlain)
+            var plain = new BytesKey(bytes, key.Length);
+            int length = Number == 0
+                ? TryGetPlain(plain, default(StoreShape), place.Hash, buffer, out ulong version, out long deadline)
+                : TryGetPlain(plain, _shape, place.Hash, buffer, out version, out deadline);
+            if (length is >= 0 or StoreEngine.Missing)
             {
-                int length = Engine.TryGetPlain(
-                    new BytesKey(bytes, key.Length), place, ref MemoryMarshal.GetReference(buffer), buffer.Length, out ulong version,
-                    out long deadline);
-                if (length >= 0)
-                {
-                    result = new GetManyResult(true, offset, EntryInfo.Plain(length, version, deadline));
-                    return true;
-                }
-
-                if (length == StoreEngine.Missing)
-                {
-                    Engine.CountMiss(place.Partition);
-                    result = new GetManyResult(false, offset, default);
-                    return true;
-                }
+                result = length >= 0 ? new GetManyResult(true, offset, EntryInfo.Plain(length, version, deadline)) : new GetManyResult(false, offset, default);
+                return true;
             }
 
             ReadOutcome outcome = Engine.TryGet(
@@ -414,13 +405,27 @@ public sealed unsafe partial class CairnCollection
         }
     }
 
-    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns StoreEngine.Missing for a miss, which it counts, and -1 if the
-    // caller must take the slow path.
+    // The fast path for keys that are bytes or short ASCII text. Returns StoreEngine.Missing for a miss, which it counts, and -1 if the caller must take the
+    // slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int TryGetPlain(CacheKey key, Span<byte> destination, out ulong version, out long deadline)
     {
         Engine.ThrowIfClosed();
         if (!_isPlain)
+        {
+            return TryGetNamed(key, destination, out version, out deadline);
+        }
+
+        return key.IsText
+            ? TryGetPlainText(key.Text, default(StoreShape), destination, out version, out deadline)
+            : TryGetPlainBytes(key.Bytes, default(StoreShape), destination, out version, out deadline);
+    }
+
+    // Not inlined: gets from the default collection stay short.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int TryGetNamed(CacheKey key, Span<byte> destination, out ulong version, out long deadline)
+    {
+        if (_cipher is not null)
         {
             version = 0;
             deadline = 0;
@@ -428,12 +433,13 @@ public sealed unsafe partial class CairnCollection
         }
 
         return key.IsText
-            ? TryGetPlainText(key.Text, destination, out version, out deadline)
-            : TryGetPlainBytes(key.Bytes, destination, out version, out deadline);
+            ? TryGetPlainText(key.Text, _shape, destination, out version, out deadline)
+            : TryGetPlainBytes(key.Bytes, _shape, destination, out version, out deadline);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int TryGetPlainBytes(ReadOnlySpan<byte> key, Span<byte> destination, out ulong version, out long deadline)
+    private int TryGetPlainBytes<TShape>(ReadOnlySpan<byte> key, TShape shape, Span<byte> destination, out ulong version, out long deadline)
+        where TShape : struct, IReadableShape
     {
         if ((uint)(key.Length - 1) >= EntryView.MaxKeyBytes)
         {
@@ -445,23 +451,25 @@ public sealed unsafe partial class CairnCollection
         fixed (byte* bytes = key)
         {
             return TryGetPlain(
-                new BytesKey(bytes, key.Length), Engine.Memory.HashKey(bytes, key.Length, 0), destination, out version, out deadline);
+                new BytesKey(bytes, key.Length), shape, KeyHash.Compute(bytes, key.Length, _keySeed), destination, out version, out deadline);
         }
     }
 
-    private int TryGetPlainText(ReadOnlySpan<char> key, Span<byte> destination, out ulong version, out long deadline)
+    private int TryGetPlainText<TShape>(ReadOnlySpan<char> key, TShape shape, Span<byte> destination, out ulong version, out long deadline)
+        where TShape : struct, IReadableShape
     {
         if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
         {
-            return TryGetPlainShort(key, destination, out version, out deadline);
+            return TryGetPlainShort(key, shape, destination, out version, out deadline);
         }
 
-        return TryGetPlain(ascii, ascii.Hash(Engine.Memory.KeySeed), destination, out version, out deadline);
+        return TryGetPlain(ascii, shape, ascii.Hash(_keySeed), destination, out version, out deadline);
     }
 
     // Not inlined: otherwise a get by a longer key takes 10 ns more.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private int TryGetPlainShort(ReadOnlySpan<char> key, Span<byte> destination, out ulong version, out long deadline)
+    private int TryGetPlainShort<TShape>(ReadOnlySpan<char> key, TShape shape, Span<byte> destination, out ulong version, out long deadline)
+        where TShape : struct, IReadableShape
     {
         if (!ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii))
         {
@@ -470,17 +478,18 @@ public sealed unsafe partial class CairnCollection
             return -1;
         }
 
-        return TryGetPlain(ascii, ascii.Hash(Engine.Memory.KeySeed), destination, out version, out deadline);
+        return TryGetPlain(ascii, shape, ascii.Hash(_keySeed), destination, out version, out deadline);
     }
 
     // Also counts a miss. Takes the hash, because a place that is passed by reference is not kept in registers: 10 ns more.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private int TryGetPlain<TKey>(TKey key, ulong hash, Span<byte> destination, out ulong version, out long deadline)
+    private int TryGetPlain<TKey, TShape>(TKey key, TShape shape, ulong hash, Span<byte> destination, out ulong version, out long deadline)
         where TKey : struct, IPlainKey
+        where TShape : struct, IReadableShape
     {
         KeyPlacement place = Engine.Memory.Place(hash);
         int length = Engine.TryGetPlain(
-            key, place, ref MemoryMarshal.GetReference(destination), destination.Length, out version, out deadline);
+            key, shape, place, ref MemoryMarshal.GetReference(destination), destination.Length, isExact: false, out version, out deadline);
         if (length == StoreEngine.Missing)
         {
             Engine.CountMiss(place.Partition);
@@ -505,7 +514,10 @@ public sealed unsafe partial class CairnCollection
             KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
             if (IsPlainText(key, place.Length))
             {
-                int length = TryGetPlain(new BytesKey(bytes, place.Length), place.Place.Hash, destination, out ulong version, out long deadline);
+                var plain = new BytesKey(bytes, place.Length);
+                int length = Number == 0
+                    ? TryGetPlain(plain, default(StoreShape), place.Place.Hash, destination, out ulong version, out long deadline)
+                    : TryGetPlain(plain, _shape, place.Place.Hash, destination, out version, out deadline);
                 if (length is >= 0 or StoreEngine.Missing)
                 {
                     encoded.Release();
@@ -521,8 +533,8 @@ public sealed unsafe partial class CairnCollection
     }
 
     // Returns whether the fast path was not tried, because the text is not ASCII or too long for registers, and can be tried with the encoded bytes.
-    private bool IsPlainText(CacheKey key, int encodedLength) =>
-        _isPlain && key.IsText && (encodedLength > AsciiKey.MaxLength || encodedLength != key.Text.Length);
+    private static bool IsPlainText(CacheKey key, int encodedLength) =>
+        key.IsText && (encodedLength > AsciiKey.MaxLength || encodedLength != key.Text.Length);
 
     // The pin is not held for a miss. The calling thread never waits for a hazard cell. Another caller could hold all cells for a long time, or this thread
     // could hold them itself.

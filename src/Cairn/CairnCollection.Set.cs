@@ -360,32 +360,44 @@ public sealed unsafe partial class CairnCollection
         }
     }
 
-    // The fast path for keys in the default collection that are bytes or short ASCII text. Returns false if the caller must take the slow path.
+    // The fast path for keys that are bytes or short ASCII text. Returns false if the caller must take the slow path.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlain(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
     {
         Engine.ThrowIfClosed();
-        return _isPlain
-            && (expiration.Kind <= Expiration.ExpirationKind.None
-                ? key.IsText ? TryReplacePlainText(key.Text, value) : TryReplacePlainBytes(key.Bytes, value, default(StoreShape))
-                : expiration.Kind == Expiration.ExpirationKind.Relative && TryReplaceExpiring(key, value, expiration.Milliseconds));
-    }
-
-    // Replaces an entry that expires by another one.
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReplaceExpiring(CacheKey key, ReadOnlySpan<byte> value, long timeToLiveMs)
-    {
-        long now = Engine.Clock.NowMs();
-        var shape = new ExpiringShape(now + timeToLiveMs, now, Engine.Memory.ChecksumSeed);
-        if (!key.IsText)
+        if (!_isPlain || expiration.Kind > Expiration.ExpirationKind.None)
         {
-            return TryReplacePlainBytes(key.Bytes, value, shape);
+            return TryReplaceUnusual(key, value, expiration);
         }
 
-        return AsciiKey.TryCreate(key.Text, out AsciiKey ascii)
-            ? TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, shape)
-            : ShortAsciiKey.TryCreate(key.Text, out ShortAsciiKey shortKey) && TryReplacePlain(shortKey, shortKey.Hash(Engine.Memory.KeySeed), value, shape);
+        return TryReplaceShaped(key, value, default(StoreShape));
     }
+
+    // Replaces an entry that expires, or an entry of a named collection.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private bool TryReplaceUnusual(CacheKey key, ReadOnlySpan<byte> value, Expiration expiration)
+    {
+        if (_cipher is not null || expiration.Kind == Expiration.ExpirationKind.Sliding
+            || (Number != 0 && ((CollectionRecord*)Engine.Memory.CollectionRecord((int)Number))->IsLogged))
+        {
+            return false;
+        }
+
+        ResolvedExpiration resolved = ResolvedExpiration.From(expiration, Engine.Memory, Number, Engine.Clock);
+        if (resolved.SlidingMs != 0 || resolved.IsPast || (Number == 0 && resolved.IsNever))
+        {
+            return false;
+        }
+
+        return resolved.IsNever ? TryReplaceShaped(key, value, _shape)
+            : Number == 0 ? TryReplaceShaped(key, value, new ExpiringShape(resolved.Deadline, resolved.NowMs, Engine.Memory.ChecksumSeed))
+            : TryReplaceShaped(key, value, new ExpiringCollectionShape(_shape, resolved.Deadline, resolved.NowMs, Engine.Memory.ChecksumSeed));
+    }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private bool TryReplaceShaped<TShape>(CacheKey key, ReadOnlySpan<byte> value, TShape shape)
+        where TShape : struct, IPlainShape =>
+        key.IsText ? TryReplacePlainText(key.Text, value, shape) : TryReplacePlainBytes(key.Bytes, value, shape);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlainBytes<TShape>(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value, TShape shape)
@@ -398,23 +410,25 @@ public sealed unsafe partial class CairnCollection
 
         fixed (byte* bytes = key)
         {
-            return TryReplacePlain(new BytesKey(bytes, key.Length), Engine.Memory.HashKey(bytes, key.Length, 0), value, shape);
+            return TryReplacePlain(new BytesKey(bytes, key.Length), KeyHash.Compute(bytes, key.Length, _keySeed), value, shape);
         }
     }
 
-    private bool TryReplacePlainText(ReadOnlySpan<char> key, ReadOnlySpan<byte> value)
+    private bool TryReplacePlainText<TShape>(ReadOnlySpan<char> key, ReadOnlySpan<byte> value, TShape shape)
+        where TShape : struct, IPlainShape
     {
         if (!AsciiKey.TryCreate(key, out AsciiKey ascii))
         {
-            return TryReplacePlainShort(key, value);
+            return TryReplacePlainShort(key, value, shape);
         }
 
-        return TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, default(StoreShape));
+        return TryReplacePlain(ascii, ascii.Hash(_keySeed), value, shape);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private bool TryReplacePlainShort(ReadOnlySpan<char> key, ReadOnlySpan<byte> value) =>
-        ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) && TryReplacePlain(ascii, ascii.Hash(Engine.Memory.KeySeed), value, default(StoreShape));
+    private bool TryReplacePlainShort<TShape>(ReadOnlySpan<char> key, ReadOnlySpan<byte> value, TShape shape)
+        where TShape : struct, IPlainShape =>
+        ShortAsciiKey.TryCreate(key, out ShortAsciiKey ascii) && TryReplacePlain(ascii, ascii.Hash(_keySeed), value, shape);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryReplacePlain<TKey, TShape>(TKey key, ulong hash, ReadOnlySpan<byte> value, TShape shape)

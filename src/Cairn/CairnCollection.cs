@@ -28,8 +28,12 @@ public sealed unsafe partial class CairnCollection
     // Null if the store is not encrypted (CairnCollection.Encrypted).
     private readonly StoreCipher? _cipher;
 
-    // True for the default collection if it is not encrypted. It has fast paths.
+    // True for the default collection if it is not encrypted. Its fast paths are the shortest.
     private readonly bool _isPlain;
+
+    // For the fast paths. The shape is that of a named collection.
+    private readonly ulong _keySeed;
+    private readonly CollectionShape _shape;
 
     internal CairnCollection(CairnStore store, string name, uint number)
     {
@@ -39,6 +43,8 @@ public sealed unsafe partial class CairnCollection
         Number = number;
         _cipher = Engine.Cipher;
         _isPlain = number == 0 && _cipher is null;
+        _keySeed = KeyHash.SeedOf(number, Engine.Memory.KeySeed);
+        _shape = number == 0 ? default : new CollectionShape(number, Engine.Memory.IsKept(number), Engine.Memory.ChecksumSeed);
     }
 
     /// <summary>Gets the collection's name; empty for the default collection.</summary>

@@ -151,7 +151,7 @@ internal sealed unsafe partial class StoreEngine
         int valueLength = FixedFormat.SizeOf<TValue>();
         ulong word0 = *(ulong*)entry;
         ulong version = *(ulong*)(entry + 8);
-        if (word0 != (PlainWord(keyLength, shape) | ((ulong)(uint)valueLength << 32))
+        if (word0 != (PlainWord(keyLength, shape.Fields) | ((ulong)(uint)valueLength << 32))
             || keyOffset + keyLength + valueLength > available
             || !Bucket.StampMatches(slot, version)
             || version <= watermark

@@ -31,13 +31,13 @@ internal sealed unsafe partial class StoreEngine
     /// length where it is a constant.
     /// </summary>
     /// <returns>
-    /// The value's length; <see cref="Missing"/> only for the default collection; or -1 if the slow path must read the key. The slow path may find no value.
+    /// The value's length; <see cref="Missing"/> only if the shape knows misses; or -1 if the slow path must read the key. The slow path may find no value.
     /// </returns>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int TryGetPlain<TKey, TShape>(
         TKey key, TShape shape, in KeyPlacement place, ref byte destination, int destinationLength, bool isExact, out ulong version, out long deadline)
         where TKey : struct, IPlainKey
-        where TShape : struct, IPlainShape
+        where TShape : struct, IReadableShape
     {
         int keyLength = key.Length;
         StoreMemory memory = Memory;
@@ -45,7 +45,7 @@ internal sealed unsafe partial class StoreEngine
         {
             version = 0;
             deadline = 0;
-            return shape.Collection == 0 && HashIndex.IsSurelyMissing(memory, place.Hash) ? Missing : -1;
+            return shape.KnowsMisses && HashIndex.IsSurelyMissing(memory, place.Hash) ? Missing : -1;
         }
 
         ulong slot = Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex));
@@ -61,23 +61,23 @@ internal sealed unsafe partial class StoreEngine
         int valueLength = (int)(word0 >> 32);
         bool expires = false;
         int keyOffset = EntryView.HeaderBytes + shape.FieldsBytes;
-        if ((uint)word0 != PlainWord(keyLength, shape))
+        if ((uint)word0 != PlainWord(keyLength, shape.Fields))
         {
             // A branch, so that the processor need not wait for the word before it reads the key.
-            if (!shape.MayExpire || (uint)word0 != PlainWord(keyLength, default(ExpiringShape)))
+            if ((uint)word0 != PlainWord(keyLength, shape.ExpiringFields))
             {
                 goto Elsewhere;
             }
 
             expires = true;
-            keyOffset = EntryView.HeaderBytes + ExpiringShape.AllBytes;
+            keyOffset = EntryView.HeaderBytes + shape.ExpiringFieldsBytes;
         }
 
         if ((isExact ? valueLength != destinationLength : (uint)valueLength > (uint)Math.Min(destinationLength, LongestOptimisticCopy))
             || keyOffset + keyLength + valueLength > available
             || !Bucket.StampMatches(slot, entryVersion)
             || entryVersion <= memory.WatermarkOf(memory.Partition(place.Partition), shape.Collection)
-            || !shape.HasFields(entry)
+            || !(expires ? shape.HasExpiringFields(entry) : shape.HasFields(entry))
             || !key.EqualsStored(entry + keyOffset))
         {
             goto Elsewhere;
@@ -105,7 +105,7 @@ internal sealed unsafe partial class StoreEngine
         Volatile.ReadBarrier();
         if (Volatile.Read(ref *Bucket.SlotAt(bucket, slotIndex)) != slot || bucket->Version != bucketVersion
             || (expires
-                ? EntryView.ComputeChecksum(word0, entryVersion, ExpiringShape.FieldsHash(deadline, memory.ChecksumSeed), valueSum, place.Hash)
+                ? EntryView.ComputeChecksum(word0, entryVersion, shape.ExpiringFieldsHash(deadline, memory.ChecksumSeed), valueSum, place.Hash)
                 : shape.Checksum(word0, entryVersion, valueSum, place.Hash)) != checksum)
         {
             goto Elsewhere;
@@ -214,7 +214,7 @@ internal sealed unsafe partial class StoreEngine
         ulong oldWord0 = *(ulong*)old;
         ulong oldVersion = *(ulong*)(old + 8);
         long oldBytes = (keyOffset + keyLength + (long)(oldWord0 >> 32) + (EntryView.Alignment - 1)) & -EntryView.Alignment;
-        if ((uint)oldWord0 != PlainWord(keyLength, shape)
+        if ((uint)oldWord0 != PlainWord(keyLength, shape.Fields)
             || oldBytes > available
             || !Bucket.StampMatches(slot, oldVersion)
             || oldVersion <= memory.WatermarkOf(partition, shape.Collection)
@@ -237,7 +237,7 @@ internal sealed unsafe partial class StoreEngine
         // From here on, the same steps as in TryPublishLocked.
         ulong version = partition->Version + 1;
         partition->Version = version;
-        ulong word0 = PlainWord(keyLength, shape) | ((ulong)(uint)valueLength << 32);
+        ulong word0 = PlainWord(keyLength, shape.Fields) | ((ulong)(uint)valueLength << 32);
         *(ulong*)target = word0;
         *(ulong*)(target + 8) = version;
         shape.StoreFields(target);
@@ -300,7 +300,6 @@ internal sealed unsafe partial class StoreEngine
     // Returns the low half of the first word of a plain entry. One comparison checks the key's length, the type and the set of optional
     // fields.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static uint PlainWord<TShape>(int keyLength, TShape shape)
-        where TShape : struct, IPlainShape =>
-        (uint)(keyLength - 1) | ((uint)EntryType.Value << 16) | ((uint)shape.Fields << 24);
+    private static uint PlainWord(int keyLength, EntryFields fields) =>
+        (uint)(keyLength - 1) | ((uint)EntryType.Value << 16) | ((uint)fields << 24);
 }

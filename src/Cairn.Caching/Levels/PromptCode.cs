@@ -87,7 +87,7 @@ internal sealed class PromptCode
         {
             running = Task.Run(BeginAsync, CancellationToken.None);
         }
-        else if (!BackgroundThread.TryRun(BeginAsync, out running))
+        else if (!TryRunOnThread(BeginAsync, out running))
         {
             Interlocked.Decrement(ref _insideElsewhere);
             return false;
@@ -118,6 +118,26 @@ internal sealed class PromptCode
 
     /// <summary>Reports that a call was abandoned: the trust is lost.</summary>
     public void Forget() => Volatile.Write(ref _proven, 0);
+
+    // Returns false if the system refuses a thread.
+    private static bool TryRunOnThread<T>(Func<Task<T>> begin, [NotNullWhen(true)] out Task<T>? running)
+    {
+        running = null;
+        if (BackgroundThread.IsRefused)
+        {
+            return false;
+        }
+
+        try
+        {
+            running = Task.Factory.StartNew(begin, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap();
+            return true;
+        }
+        catch (TaskSchedulerException)
+        {
+            return false;
+        }
+    }
 
     private void Count(bool isPrompt)
     {

@@ -8,7 +8,7 @@ internal static class BackgroundThread
 {
     private static readonly AsyncLocal<bool> RefusalHook = new();
 
-    /// <summary>Gets or sets whether threads are refused in the calls of one test.</summary>
+    /// <summary>Gets or sets whether threads are refused. Only tests set it, each for its own calls.</summary>
     internal static bool IsRefused
     {
         get => RefusalHook.Value;
@@ -22,27 +22,6 @@ internal static class BackgroundThread
     /// <summary>Starts a thread.</summary>
     /// <returns>False if the system refuses it.</returns>
     public static bool TryStart(Thread thread) => TryStart(thread.Start);
-
-    /// <summary>Runs an action on a thread of its own.</summary>
-    /// <returns>False if the system refuses the thread.</returns>
-    public static bool TryRun<T>(Func<Task<T>> action, [NotNullWhen(true)] out Task<T>? running)
-    {
-        running = null;
-        if (IsRefused)
-        {
-            return false;
-        }
-
-        try
-        {
-            running = Task.Factory.StartNew(action, CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default).Unwrap();
-            return true;
-        }
-        catch (TaskSchedulerException)
-        {
-            return false;
-        }
-    }
 
     private static bool TryStart(Action start)
     {

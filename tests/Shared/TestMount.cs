@@ -11,6 +11,7 @@ internal sealed partial class TestMount : IDisposable
     private const ulong ReadOnlyFlag = 1;
     private const ulong Remount = 32;
     private const int Detach = 2;
+    private const int Busy = 16; // EBUSY
     private const int ReadWrite = 2;
     private const int CloseOnExec = 0x80000;
 
@@ -72,11 +73,20 @@ internal sealed partial class TestMount : IDisposable
             : throw Failure("open /dev/fuse");
     }
 
+    /// <summary>Lets the kernel refuse further writes. No process may have a file open for writing.</summary>
     public void MakeReadOnly()
     {
-        if (Mount("cairn-test", Path, "tmpfs", NoSuid | NoDevices | Remount | ReadOnlyFlag, "") != 0)
+        // The kernel refuses the remount until each call that writes has returned, such as the rename that made a file visible to this process.
+        var wait = default(SpinWait);
+        long startedAt = Environment.TickCount64;
+        while (Mount("cairn-test", Path, "tmpfs", NoSuid | NoDevices | Remount | ReadOnlyFlag, "") != 0)
         {
-            throw Failure("mount -o remount,ro");
+            if (Marshal.GetLastPInvokeError() != Busy || Environment.TickCount64 - startedAt > 30_000)
+            {
+                throw Failure("mount -o remount,ro");
+            }
+
+            wait.SpinOnce();
         }
     }
 

@@ -184,7 +184,10 @@ public sealed class OutputCachingTests : IDisposable
             isMaking.Release();
             await mayFinish.WaitAsync();
         };
-        Task<string> overtaken = shop.GetAsync("/gated");
+
+        // A client of its own. The server reads no further request from a connection whose request is not complete, and a shared client may use it again.
+        using var client = new HttpClient();
+        Task<string> overtaken = client.GetStringAsync(new Uri(shop.Address, "/gated"));
         await isMaking.WaitAsync();
         await EvictAsync(shop, "books");
         mayFinish.Release();

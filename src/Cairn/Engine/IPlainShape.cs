@@ -32,9 +32,6 @@ internal unsafe interface IPlainShape
 /// <summary>A shape that the fast reader knows in two forms: without and with a deadline.</summary>
 internal unsafe interface IReadableShape : IPlainShape
 {
-    /// <summary>Gets whether the fast reader can find that a key has no entry. It cannot if entries may be in overflow buckets.</summary>
-    bool KnowsMisses { get; }
-
     /// <summary>Gets the fields of an entry with a deadline.</summary>
     EntryFields ExpiringFields { get; }
 
@@ -58,8 +55,6 @@ internal readonly unsafe struct StoreShape : IReadableShape
     public int FieldsBytes => 0;
 
     public long Deadline => long.MaxValue;
-
-    public bool KnowsMisses => true;
 
     public EntryFields ExpiringFields => ExpiringShape.AllFields;
 
@@ -183,9 +178,6 @@ internal readonly unsafe struct CollectionShape : IReadableShape
     public int FieldsBytes => sizeof(uint) + sizeof(ulong);
 
     public long Deadline => long.MaxValue;
-
-    // Only kept entries are in overflow buckets.
-    public bool KnowsMisses => !_isKept;
 
     public EntryFields ExpiringFields => ExpiringCollectionShape.AllFields;
 

@@ -71,12 +71,12 @@ internal static unsafe class HashIndex
     }
 
     /// <summary>
-    /// Returns whether a key of a collection whose entries are in no overflow bucket has no entry, because no slot of its buckets has its tag. If false, the
-    /// key may have an entry.
+    /// Returns whether a key has no entry, because no slot of its buckets has its tag, and its collection has no entry in an overflow bucket. If false,
+    /// the key may have an entry.
     /// </summary>
     /// <remarks>Takes the hash, because a place whose address is taken is not kept in registers.</remarks>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static bool IsSurelyMissing(StoreMemory memory, ulong hash)
+    public static bool IsSurelyMissing(StoreMemory memory, ulong hash, uint collection)
     {
         KeyPlacement place = memory.Place(hash);
         Bucket* primary = memory.BucketAt(place.Partition, place.Primary);
@@ -93,7 +93,7 @@ internal static unsafe class HashIndex
 
         // As in Find.
         Volatile.ReadBarrier();
-        return primary->Version == primaryVersion && alternate->Version == alternateVersion;
+        return primary->Version == primaryVersion && alternate->Version == alternateVersion && !MayBeInOverflow(memory, collection);
     }
 
     /// <summary>Returns whether all bytes read through <paramref name="located"/> since it was found belonged to the key.</summary>

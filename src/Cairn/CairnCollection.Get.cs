@@ -388,10 +388,7 @@ public sealed unsafe partial class CairnCollection
     {
         fixed (byte* bytes = key)
         {
-            var plain = new BytesKey(bytes, key.Length);
-            int length = Number == 0
-                ? TryGetPlain(plain, default(StoreShape), place.Hash, buffer, out ulong version, out long deadline)
-                : TryGetPlain(plain, _shape, place.Hash, buffer, out version, out deadline);
+            int length = TryGetPlain(new BytesKey(bytes, key.Length), place.Hash, buffer, out ulong version, out long deadline);
             if (length is >= 0 or StoreEngine.Missing)
             {
                 result = length >= 0 ? new GetManyResult(true, offset, EntryInfo.Plain(length, version, deadline)) : new GetManyResult(false, offset, default);
@@ -481,6 +478,12 @@ public sealed unsafe partial class CairnCollection
         return TryGetPlain(ascii, shape, ascii.Hash(_keySeed), destination, out version, out deadline);
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private int TryGetPlain(BytesKey key, ulong hash, Span<byte> destination, out ulong version, out long deadline) =>
+        Number == 0
+            ? TryGetPlain(key, default(StoreShape), hash, destination, out version, out deadline)
+            : TryGetPlain(key, _shape, hash, destination, out version, out deadline);
+
     // Also counts a miss. Takes the hash, because a place that is passed by reference is not kept in registers: 10 ns more.
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int TryGetPlain<TKey, TShape>(TKey key, TShape shape, ulong hash, Span<byte> destination, out ulong version, out long deadline)
@@ -514,10 +517,7 @@ public sealed unsafe partial class CairnCollection
             KeyRef place = Engine.Place(bytes, encoded.Bytes.Length, Number);
             if (IsPlainText(key, place.Length))
             {
-                var plain = new BytesKey(bytes, place.Length);
-                int length = Number == 0
-                    ? TryGetPlain(plain, default(StoreShape), place.Place.Hash, destination, out ulong version, out long deadline)
-                    : TryGetPlain(plain, _shape, place.Place.Hash, destination, out version, out deadline);
+                int length = TryGetPlain(new BytesKey(bytes, place.Length), place.Place.Hash, destination, out ulong version, out long deadline);
                 if (length is >= 0 or StoreEngine.Missing)
                 {
                     encoded.Release();

@@ -18,8 +18,8 @@ internal readonly record struct SweepTurn(long Looked, long Removed, bool IsComp
 //   X2  After a turn that removed too little, a pause follows, in proportion to the number of entries examined. So useless turns cost at most a
 //       few percent of a processor, whatever the store's size. While nothing is due, no entry is examined.
 //   X3  No partition is locked twice in a row while other partitions have work. So a thread that waits for its lock waits for one step.
-//   X4  A partition that cannot be swept does not keep the others from being swept. The turn throws its failure at its end.
-//   X5  The file contains all necessary state (SegmentEvictor.Sweep S1). The state here only decides where a turn begins.
+//   X4  The file contains all necessary state (SegmentEvictor.Sweep S1). The state here only decides where a turn begins.
+//   X5  A partition that cannot be swept does not keep the others from being swept. The turn throws its failure at its end.
 internal sealed class ExpirySweeper(StoreEngine engine)
 {
     // In microseconds. Examining an entry takes up to 45 nanoseconds of processor time (docs/benchmarks.md), so the pause is at least twenty times as long.
@@ -127,7 +127,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
         {
-            _failure ??= ExceptionDispatchInfo.Capture(failure); // X4
+            _failure ??= ExceptionDispatchInfo.Capture(failure); // X5
             step = default;
             return false;
         }

@@ -10,7 +10,7 @@ internal enum GhostHit
     /// <summary>The key left the small log longer ago.</summary>
     OldOfSmall,
 
-    /// <summary>The key left the small log lately: at most two fifths of the remembered keys were evicted after it.</summary>
+    /// <summary>The key left the small log lately: about two fifths of the remembered keys, or fewer, were evicted after it.</summary>
     YoungOfSmall,
 
     OfMain,

@@ -52,7 +52,7 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     private const int UnusedPerAdmission = 32;
     private const int UnusedPerAdmissionToShortMain = 8;
     private const int UnusedPerAdmissionToPreferredMain = 256;
-    private const int MostShortage = 256;
+    private const int MostShortage = UnusedPerAdmissionToPreferredMain;
     private const int LeastShortage = -8 * UnusedPerAdmission;
 
     private readonly GhostTable _ghosts = new(memory);

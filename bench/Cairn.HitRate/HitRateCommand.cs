@@ -37,6 +37,11 @@ internal static class HitRateCommand
             Description = "Generated traces of 28 kinds instead, at 0.5, 2, 10 and 30 % of their keys. Parameters are chosen on even seeds, and odd seeds are reported.",
             HelpName = "SEED",
         };
+        var programs = new Option<int?>("--programs")
+        {
+            Description = "Generated traces of eleven kinds of programs instead, at 4, 12, 25 and 45 % of their keys. Even and odd seeds as with --generated.",
+            HelpName = "SEED",
+        };
         var quick = new Option<bool>("--quick") { Description = "End within a minute: without the store and the optimum." };
         var percents = new Option<double[]>("--percent")
         {
@@ -55,14 +60,15 @@ internal static class HitRateCommand
             Description = "Compare the first level's estimates of its hit ratio with other capacities and policies with replays of them instead.",
         };
 
-        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, own, generated, quick, percents, curves, estimates };
+        var command = new RootCommand("Replays traces and prints hit ratio by capacity and policy.") { traces, folder, own, generated, programs, quick, percents, curves, estimates };
         command.SetAction(parsed =>
         {
             var named = parsed.GetValue(traces) ?? [];
             var isQuick = parsed.GetValue(quick);
             var chosen = parsed.GetValue(own) is { } file
                 ? [TraceFile.ReadOwn(file)]
-                : parsed.GetValue(generated) is { } seed ? GeneratedTraces.Of(seed) : TraceFile.Known
+                : parsed.GetValue(generated) is { } seed ? GeneratedTraces.Of(seed)
+                : parsed.GetValue(programs) is { } programSeed ? ProgramTraces.Of(programSeed) : TraceFile.Known
                     .Where(known => named.Length == 0 || named.Contains(known.Name, StringComparer.Ordinal))
                     .Select(known => known.ReadFrom(parsed.GetValue(folder)?.FullName ?? throw new InvalidOperationException("Name the folder of the traces with --traces.")));
             if (parsed.GetValue(curves) is { } target)

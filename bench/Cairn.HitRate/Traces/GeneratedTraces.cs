@@ -47,17 +47,17 @@ internal static class GeneratedTraces
         for (var kind = 0; kind < _kinds.Length; kind++)
         {
             var random = new Random((seed * 1_000) + kind);
-            yield return ToTrace(_kinds[kind].Name, _kinds[kind].Keys(random).Take(Requests));
+            yield return ToTrace(_kinds[kind].Name, _kinds[kind].Keys(random).Take(Requests), _percents);
         }
 
         // Sizes that have nothing to do with popularity, from tens of bytes to hundreds of kilobytes.
         var sized = new Random((seed * 1_000) + 999);
-        var zipf = ToTrace("sizes", Zipf(sized, 30_000, 0.9).Take(Requests));
+        var zipf = ToTrace("sizes", Zipf(sized, 30_000, 0.9).Take(Requests), _percents);
         yield return zipf with { Sizes = [.. Enumerable.Range(0, zipf.DistinctKeys).Select(_ => (int)(50 * Math.Exp(sized.NextDouble() * 8)))] };
     }
 
     // Renumbers the keys in the order of their first request.
-    private static Trace ToTrace(string name, IEnumerable<int> keys)
+    internal static Trace ToTrace(string name, IEnumerable<int> keys, IEnumerable<double> percents)
     {
         var numbers = new Dictionary<int, int>();
         var requests = new List<int>();
@@ -73,7 +73,7 @@ internal static class GeneratedTraces
         }
 
         var trace = new Trace(name, [.. requests], numbers.Count);
-        return trace with { Capacities = [.. _percents.Select(percent => trace.CapacityAt(percent))] };
+        return trace with { Capacities = [.. percents.Select(percent => trace.CapacityAt(percent))] };
     }
 
     private static IEnumerable<int> Forever(Func<int> next)
@@ -91,7 +91,7 @@ internal static class GeneratedTraces
     }
 
     /// <summary>Returns a function that returns a rank from 0; rank r has a probability proportional to (r + 1) to the power of -skew.</summary>
-    private static Func<int> Ranks(Random random, int keys, double skew)
+    internal static Func<int> Ranks(Random random, int keys, double skew)
     {
         var sums = new double[keys];
         var sum = 0.0;
@@ -190,7 +190,7 @@ internal static class GeneratedTraces
     }
 
     // Each request is for the key that was used as many different keys ago as a number from a distribution with a long tail says.
-    private static IEnumerable<int> StackDistances(Random random, int newPercent, double skew)
+    internal static IEnumerable<int> StackDistances(Random random, int newPercent, double skew)
     {
         const int Longest = 6_000;
         var depth = Ranks(random, Longest, skew - 0.5);

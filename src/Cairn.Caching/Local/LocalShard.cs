@@ -376,7 +376,7 @@ internal sealed class LocalShard
 
         if (_policy.ComparesFrequency && (_sketch is null || _sketch.Entries < Count / 2))
         {
-            _sketch = new FrequencySketch(Count);
+            _sketch = new FrequencySketch(Count, _tables.Length);
         }
 
         LocalEntry victim = ChooseVictim(now);

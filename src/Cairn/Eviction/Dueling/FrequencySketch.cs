@@ -1,11 +1,14 @@
 namespace Cairn.Eviction.Dueling;
 
-// Estimates how often each key was used lately: a count-min sketch (Cormode and Muthukrishnan, 2005) of 4-bit counters, four for each entry of the
-// cache, so two bytes an entry. A key has two counters, and only the lower one is raised (conservative update): the estimate is the lower one. All
+// Estimates how often each key was used lately: a count-min sketch (Cormode and Muthukrishnan, 2005) of 4-bit counters. A cache of some thousand entries
+// has up to 16 counters for each entry, because keys that share counters look more popular than they are. A larger cache has four, so two bytes an entry.
+// A key has two counters, and only the lower one is raised (conservative update): the estimate is the lower one. All
 // counts are halved when ten times as many uses were counted as the cache has entries. The caller synchronizes.
 internal sealed class FrequencySketch
 {
-    private const int CountersPerEntry = 4;
+    private const int FewestCountersPerEntry = 4;
+    private const int MostCountersPerEntry = 16;
+    private const int CountersOfSmallCache = 32 << 10;
     private const int UsesPerEntry = 10;
     private const int MaxCount = 15;
     private const int FewestCounters = 256;
@@ -16,10 +19,13 @@ internal sealed class FrequencySketch
     private readonly long _usesUntilHalved;
     private long _uses;
 
-    /// <summary>Creates a sketch without counts for a cache of the given number of entries.</summary>
-    public FrequencySketch(int entries)
+    /// <summary>Creates a sketch without counts.</summary>
+    /// <param name="entries">The number of entries of the cache, or of a part of it.</param>
+    /// <param name="parts">The number of parts of the cache that have a sketch each.</param>
+    public FrequencySketch(int entries, int parts = 1)
     {
-        _counters = (uint)Math.Max(FewestCounters, (long)entries * CountersPerEntry);
+        long counters = Math.Min((long)entries * MostCountersPerEntry, CountersOfSmallCache / parts);
+        _counters = (uint)Math.Max(FewestCounters, Math.Max(counters, (long)entries * FewestCountersPerEntry));
         _words = new ulong[(_counters + 15) / 16];
         _usesUntilHalved = Math.Max(1, (long)entries * UsesPerEntry);
         Entries = entries;

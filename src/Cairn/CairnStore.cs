@@ -285,9 +285,10 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
     }
 
     /// <summary>
-    /// Runs one sweep of this opening now, instead of waiting for the timer, which runs one each second. A sweep removes expired entries.
+    /// Runs one sweep of this opening now, instead of waiting for the timer, which runs one each second. A sweep removes expired entries. Without a limit
+    /// it ends when no entry is due, so that its result does not depend on other programs of the machine.
     /// </summary>
-    internal SweepTurn SweepExpired() => _sweeper.Run();
+    internal SweepTurn SweepExpired(TimeSpan? longestTurn = null) => _sweeper.Run(longestTurn ?? TimeSpan.MaxValue);
 
     private static void Sweep(WeakReference<ExpirySweeper> reference)
     {
@@ -298,7 +299,7 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
 
         try
         {
-            sweeper.Run();
+            sweeper.Run(ExpirySweeper.LongestTurn);
         }
         catch (ObjectDisposedException)
         {

@@ -22,6 +22,9 @@ internal readonly record struct SweepTurn(long Looked, long Removed, bool IsComp
 //   X5  A partition that cannot be swept does not keep the others from being swept. The turn throws its failure at its end.
 internal sealed class ExpirySweeper(StoreEngine engine)
 {
+    /// <summary>The real time after which a turn in the background ends.</summary>
+    public static readonly TimeSpan LongestTurn = TimeSpan.FromMilliseconds(250);
+
     // In microseconds. Examining an entry takes up to 45 nanoseconds of processor time (docs/benchmarks.md), so the pause is at least twenty times as long.
     private const long PauseUsPerEntry = 1;
     private const int HeadersPerEntry = 2;
@@ -29,7 +32,6 @@ internal sealed class ExpirySweeper(StoreEngine engine)
     // One removal is expected per this many examined entries. Those entries do not add to the pause.
     private const int LooksPerRemoval = 8;
     private const long LongestPauseMs = 60_000;
-    private static readonly TimeSpan LongestTurn = TimeSpan.FromMilliseconds(250);
 
     // Longer than the time between two reads of a lock word by a waiting thread (PartitionLock).
     private const int SpinsBetweenSteps = 25;
@@ -48,7 +50,8 @@ internal sealed class ExpirySweeper(StoreEngine engine)
     public string? LastFailure { get; private set; }
 
     /// <summary>Runs a turn, unless the pause after the last turn has not ended or another turn is running.</summary>
-    public SweepTurn Run()
+    /// <param name="longestTurn">The real time after which the turn ends, even if segments are left.</param>
+    public SweepTurn Run(TimeSpan longestTurn)
     {
         long now = engine.Clock.NowMs();
         long left = Volatile.Read(ref _pausedUntilMs) - now;
@@ -60,7 +63,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         try
         {
             _failure = null;
-            SweepTurn turn = RunNow(now);
+            SweepTurn turn = RunNow(now, longestTurn);
             LastFailure = _failure?.SourceException.Message;
             long inVain = turn.Looked - (turn.Removed * LooksPerRemoval) + (engine.Memory.SegmentCount / HeadersPerEntry);
             Volatile.Write(ref _pausedUntilMs, now + Math.Clamp(inVain * PauseUsPerEntry / 1000, 0, LongestPauseMs));
@@ -73,7 +76,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
         }
     }
 
-    private SweepTurn RunNow(long now)
+    private SweepTurn RunNow(long now, TimeSpan longestTurn)
     {
         if (!ListDue(now))
         {
@@ -103,7 +106,7 @@ internal sealed class ExpirySweeper(StoreEngine engine)
 
                 looked += step.Looked;
                 removed += step.Removed;
-                if (Stopwatch.GetElapsedTime(start) > LongestTurn)
+                if (Stopwatch.GetElapsedTime(start) > longestTurn)
                 {
                     _begin = segment;
                     return new SweepTurn(looked, removed, IsComplete: false);

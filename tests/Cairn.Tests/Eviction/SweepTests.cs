@@ -356,6 +356,30 @@ public sealed class SweepTests : StoreTest
     }
 
     [Fact]
+    public void Turn_whose_time_is_over_ends_and_the_next_turns_continue()
+    {
+        for (int i = 0; i < 2_000; i++)
+        {
+            Cache.Set($"{i}", TestBytes.Of(20), Minute);
+        }
+
+        Clock.Advance(Minute);
+        long removed = 0;
+        int turns = 0;
+        while (removed < 2_000)
+        {
+            SweepTurn turn = Store.SweepExpired(longestTurn: TimeSpan.Zero);
+            Assert.False(turn.IsComplete);
+            Assert.InRange(turn.Looked, 1, 128);
+            removed += turn.Removed;
+            turns++;
+            Clock.Advance(TimeSpan.FromSeconds(2)); // Before that, a segment is not due again.
+        }
+
+        Assert.True(turns > 100, $"{turns} turns removed everything.");
+    }
+
+    [Fact]
     public void Turn_that_finds_little_is_followed_by_a_pause_in_proportion()
     {
         for (int i = 0; i < 20_000; i++)

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Cairn.FileStore.Engine;
 using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Logging;
 
 namespace Cairn.FileStore;
 
@@ -115,6 +116,9 @@ public class DistributedFileStoreCacheOptions
     /// <summary>Gets or sets the source of time; tests replace it. Default <see cref="TimeProvider.System"/>.</summary>
     public TimeProvider TimeProvider { get; set; } = TimeProvider.System;
 
+    /// <summary>Gets or sets the log of failed callbacks of change tokens. The registration sets it.</summary>
+    internal ILogger? Log { get; set; }
+
     /// <summary>Sets <see cref="MaxBytesInJsonCacheFile"/> to the size that the given number of entries needs.</summary>
     /// <param name="maxEntries">The number of entries.</param>
     /// <param name="maxKeyLength">The length of the longest key in characters.</param>
@@ -187,6 +191,7 @@ public class DistributedFileStoreCacheOptions
             Tries = NumTriesOnUnauthorizedAccess,
             Delay = TimeSpan.FromMilliseconds(DelayMillisecondsOnUnauthorizedAccess),
             Clock = TimeProvider,
+            Log = Log,
             IsPolledOnly = UsePolling,
         };
     }

@@ -1,10 +1,11 @@
 using Microsoft.Extensions.Caching.Distributed;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore.Adapters;
 
 /// <summary>All entries of a distributed cache that lists its keys (<see cref="ICacheKeys"/>), and the changes of them.</summary>
-internal sealed class CacheEntries(IDistributedCache cache)
+internal sealed class CacheEntries(IDistributedCache cache, ILogger? log = null)
 {
     // Requests that wait for the server at the same time.
     private const int BatchSize = 128;
@@ -45,7 +46,7 @@ internal sealed class CacheEntries(IDistributedCache cache)
     }
 
     public IChangeToken Watch(string? key) =>
-        LazyInitializer.EnsureInitialized(ref _tokens, () => new KeyTokens(Keys)).Watch(key);
+        LazyInitializer.EnsureInitialized(ref _tokens, () => new KeyTokens(Keys, log)).Watch(key);
 
     /// <summary>Fires the tokens of a key that this object has changed; null for all. The cache reports the changes of others.</summary>
     public void Report(string? key) => Volatile.Read(ref _tokens)?.Fire(key);

@@ -15,7 +15,7 @@ internal sealed class DistributedStringAdapter(IDistributedCache cache, Distribu
     private static readonly DistributedCacheEntryOptions Never = new();
 
     private readonly ClassJson _json = new(options.JsonSerializerForCacheFile);
-    private readonly CacheEntries _entries = new(cache);
+    private readonly CacheEntries _entries = new(cache, options.Log);
 
     public string? Get(string key) => cache.Get(Checked(key)) is { } bytes ? DistributedText.ToText(bytes) : null;
 

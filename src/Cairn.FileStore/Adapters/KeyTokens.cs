@@ -1,3 +1,5 @@
+using Cairn.FileStore.Engine;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore.Adapters;
@@ -9,11 +11,16 @@ internal sealed class KeyTokens
     private const int KeysAtMost = 65_536;
 
     private readonly Lock _gate = new();
+    private readonly TokenSignal _signal;
     private readonly IDisposable _subscription;
     private Dictionary<string, CancellationTokenSource> _byKey = new(StringComparer.Ordinal);
     private CancellationTokenSource? _forAll;
 
-    public KeyTokens(ICacheKeys keys) => _subscription = keys.SubscribeToKeys(Fire);
+    public KeyTokens(ICacheKeys keys, ILogger? log)
+    {
+        _signal = new TokenSignal(log);
+        _subscription = keys.SubscribeToKeys(Fire);
+    }
 
     public IChangeToken Watch(string? key)
     {
@@ -70,12 +77,11 @@ internal sealed class KeyTokens
         _byKey = new Dictionary<string, CancellationTokenSource>(StringComparer.Ordinal);
     }
 
-    // Runs on the thread pool, because a callback may use the cache.
-    private static void Cancel(CancellationTokenSource? source)
+    private void Cancel(CancellationTokenSource? source)
     {
         if (source is not null)
         {
-            ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), source, preferLocal: false);
+            _signal.Fire(source);
         }
     }
 }

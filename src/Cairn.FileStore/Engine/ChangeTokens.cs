@@ -8,7 +8,7 @@ namespace Cairn.FileStore.Engine;
 /// The change tokens of callers. Requires the engine's gate; callbacks run on the thread pool. A token cannot detect that its caller has
 /// discarded it, so the number of watched keys is limited: at the limit, the oldest token fires to make room, and its caller asks for another.
 /// </summary>
-internal sealed class ChangeTokens
+internal sealed class ChangeTokens(TokenSignal signal)
 {
     public const int KeysAtMost = 65_536;
 
@@ -80,7 +80,7 @@ internal sealed class ChangeTokens
     {
         _byKey.Remove(watched.Value.Key);
         _byAge.Remove(watched);
-        Fire(watched.Value.Source);
+        signal.Fire(watched.Value.Source);
     }
 
     private void FireForAll()
@@ -88,13 +88,9 @@ internal sealed class ChangeTokens
         if (_forAll is { } source)
         {
             _forAll = null;
-            Fire(source);
+            signal.Fire(source);
         }
     }
-
-    // Runs on the thread pool, because a callback may use the cache.
-    private static void Fire(CancellationTokenSource source) =>
-        ThreadPool.UnsafeQueueUserWorkItem(static source => source.Cancel(), source, preferLocal: false);
 
     private sealed record Watched(string Key, Entry? Entry)
     {

@@ -29,7 +29,7 @@ internal sealed partial class FileEngine : IDisposable
     private readonly Lock _writers = new();
     private readonly Lock _gate = new();
     private readonly ArrayBufferWriter<byte> _buffer = new();
-    private readonly ChangeTokens _tokens = new();
+    private readonly ChangeTokens _tokens;
     private readonly FileWatch _watch;
     private View _view;
 
@@ -60,6 +60,7 @@ internal sealed partial class FileEngine : IDisposable
     public FileEngine(FileEngineOptions options)
     {
         _options = options;
+        _tokens = new ChangeTokens(new TokenSignal(options.Log));
         _path = Path.GetFullPath(options.Path);
         RequireFile(_path);
         _sidePath = SidePathOf(_path);

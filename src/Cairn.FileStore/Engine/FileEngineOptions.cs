@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Logging;
+
 namespace Cairn.FileStore.Engine;
 
 /// <summary>The validated settings of one file.</summary>
@@ -28,6 +30,9 @@ internal sealed record FileEngineOptions
     public TimeSpan Delay { get; init; } = TimeSpan.FromMilliseconds(DefaultDelayMs);
 
     public TimeProvider Clock { get; init; } = TimeProvider.System;
+
+    /// <summary>Gets the log of failed callbacks; null for none.</summary>
+    public ILogger? Log { get; init; }
 
     /// <summary>Gets whether the engine polls the file and never maps the side file, as on a network file system.</summary>
     public bool IsPolledOnly { get; init; }

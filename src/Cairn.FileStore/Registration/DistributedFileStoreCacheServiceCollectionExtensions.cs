@@ -2,6 +2,7 @@ using Cairn.FileStore;
 using Cairn.FileStore.Adapters;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
@@ -106,12 +107,21 @@ public static class DistributedFileStoreCacheServiceCollectionExtensions
         return options;
     }
 
-    private static IDistributedFileStoreCacheString CreateString(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
-        options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheString(options);
+    private static IDistributedFileStoreCacheString CreateString(IServiceProvider provider, DistributedFileStoreCacheOptions options)
+    {
+        SetLog(provider, options);
+        return options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheString(options);
+    }
 
-    private static IDistributedFileStoreCacheClass CreateClass(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
-        options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheClass(options);
+    private static IDistributedFileStoreCacheClass CreateClass(IServiceProvider provider, DistributedFileStoreCacheOptions options)
+    {
+        SetLog(provider, options);
+        return options.DistributedCache is { } find ? new DistributedStringAdapter(find(provider), options) : new DistributedFileStoreCacheClass(options);
+    }
 
     private static IDistributedFileStoreCacheBytes CreateBytes(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
         options.DistributedCache is { } find ? new DistributedBytesAdapter(find(provider)) : new DistributedFileStoreCacheBytes(options);
+
+    private static void SetLog(IServiceProvider provider, DistributedFileStoreCacheOptions options) =>
+        options.Log = provider.GetService<ILoggerFactory>()?.CreateLogger("Cairn.FileStore");
 }

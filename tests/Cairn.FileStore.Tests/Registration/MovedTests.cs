@@ -63,6 +63,27 @@ public class MovedTests
     }
 
     [Fact]
+    public async Task Callback_that_throws_does_not_end_the_process_over_a_distributed_cache()
+    {
+        await using ServiceProvider provider = Build(FileStoreCacheVersions.String, new ListingCache());
+        var cache = provider.GetRequiredService<IDistributedFileStoreCacheString>();
+        int calls = 0;
+        using IDisposable subscription = ChangeToken.OnChange(() => cache.Watch("a"), Fail);
+
+        cache.Set("a", "1");
+        Eventually.Equal(1, () => Volatile.Read(ref calls));
+        cache.Set("a", "2");
+
+        Eventually.Equal(2, () => Volatile.Read(ref calls));
+
+        void Fail()
+        {
+            Interlocked.Increment(ref calls);
+            throw new InvalidOperationException("The callback says so.");
+        }
+    }
+
+    [Fact]
     public async Task Bytes_have_the_expirations_of_the_distributed_cache()
     {
         await using ServiceProvider provider = Build(FileStoreCacheVersions.Bytes);

@@ -1,7 +1,10 @@
+using Cairn.Caching.Tests;
 using Microsoft.Extensions.Caching.Distributed;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.FileProviders;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Primitives;
 
 namespace Cairn.FileStore.Tests.Registration;
 
@@ -35,6 +38,34 @@ public sealed class RegistrationTests : IDisposable
         using ServiceProvider provider = services.BuildServiceProvider();
         Assert.Same(provider.GetRequiredService(service), provider.GetRequiredService(service));
         Assert.Equal(service, Assert.Single(services).ServiceType);
+    }
+
+    [Fact]
+    public void Callback_of_a_change_token_that_throws_is_logged_once_a_minute()
+    {
+        using var loggers = new RecordingLoggers();
+        var services = new ServiceCollection();
+        services.AddSingleton<ILoggerFactory>(loggers);
+        services.AddDistributedFileStoreCache(environment: new TestEnvironment(_file.DirectoryPath));
+        using ServiceProvider provider = services.BuildServiceProvider();
+        var cache = provider.GetRequiredService<IDistributedFileStoreCacheString>();
+        int calls = 0;
+        using IDisposable subscription = ChangeToken.OnChange(() => cache.Watch("key"), Fail);
+
+        for (int change = 1; change <= 3; change++)
+        {
+            cache.Set("key", $"{change}");
+            Eventually.Equal(change, () => Volatile.Read(ref calls));
+        }
+
+        Eventually.True(() => !loggers.Lines.IsEmpty);
+        Assert.Equal(["Error 1: A callback of a change token of a cache file failed. 0 more such events were not logged."], loggers.Lines);
+
+        void Fail()
+        {
+            Interlocked.Increment(ref calls);
+            throw new InvalidOperationException("The callback says so.");
+        }
     }
 
     [Fact]

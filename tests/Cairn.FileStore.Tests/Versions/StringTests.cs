@@ -419,6 +419,27 @@ public sealed class StringTests : IDisposable
     }
 
     [Fact]
+    public void Callback_that_throws_does_not_end_the_process_and_the_next_change_is_reported()
+    {
+        DistributedFileStoreCacheString cache = _file.Open();
+        int calls = 0;
+        using IDisposable first = Microsoft.Extensions.Primitives.ChangeToken.OnChange(() => cache.Watch("a"), Fail);
+        using IDisposable second = Microsoft.Extensions.Primitives.ChangeToken.OnChange(() => cache.Watch(), Fail);
+
+        cache.Set("a", "1");
+        Eventually.True(() => Volatile.Read(ref calls) == 2);
+        cache.Set("a", "2");
+
+        Eventually.True(() => Volatile.Read(ref calls) == 4);
+
+        void Fail()
+        {
+            Interlocked.Increment(ref calls);
+            throw new InvalidOperationException("The callback says so.");
+        }
+    }
+
+    [Fact]
     public void Oldest_token_fires_when_there_is_no_room_for_another()
     {
         DistributedFileStoreCacheString cache = _file.Open();

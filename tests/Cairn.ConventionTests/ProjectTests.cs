@@ -73,7 +73,7 @@ public partial class ProjectTests
         ["Cairn.FileStore"] =
         [
             "Microsoft.Extensions.Caching.Abstractions", "Microsoft.Extensions.DependencyInjection.Abstractions",
-            "Microsoft.Extensions.Hosting.Abstractions",
+            "Microsoft.Extensions.Hosting.Abstractions", "Microsoft.Extensions.Logging.Abstractions",
         ],
         ["Cairn.Server"] = ["Microsoft.Extensions.Logging.Abstractions", "System.IO.Hashing"],
         ["Cairn.Cli"] = ["System.CommandLine", "Spectre.Console", "OpenTelemetry", "OpenTelemetry.Exporter.OpenTelemetryProtocol"],

@@ -32,6 +32,15 @@ internal static class FileFailures
         $"The user '{Environment.UserName}' may not create the store '{path}'. Give this user permission to " +
         "write to the directory, or choose another.");
 
+    public static StoreException NoQuotaFor(string path) => new(
+        $"The store '{path}' cannot be created because this user's disk quota is exhausted. Raise it, delete some files, or choose another place.");
+
+    /// <summary>Creates the exception for a creation, or for a new name of a complete file, that failed for another reason.</summary>
+    /// <param name="path">The path.</param>
+    /// <param name="why">The text of the system's error.</param>
+    public static StoreException NotCreated(string path, string why) =>
+        new($"The store '{path}' could not be created: {why}. Check the disk, or choose another place.");
+
     public static UnauthorizedAccessException MayNotDelete(string path) => new(
         $"The user '{Environment.UserName}' may not delete '{path}'. Give this user permission to write to its directory.");
 

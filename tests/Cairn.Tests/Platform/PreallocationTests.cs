@@ -184,6 +184,15 @@ public sealed class PreallocationTests : IDisposable
         Assert.Contains("needs 128 KiB, but its file system is full", full.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData(LinuxErrors.InputOutput, "could not be created: Input/output error (error 5). Check the disk")]
+    [InlineData(LinuxErrors.NoSpace, "no room for another file")]
+    [InlineData(LinuxErrors.QuotaExceeded, "this user's disk quota is exhausted. Raise it")]
+    [InlineData(LinuxErrors.TooManyLinks, "too many symbolic links")]
+    [InlineData(LinuxErrors.CrossDevice, "prepared on another file system")]
+    public void Creation_or_new_name_that_fails_has_a_message_with_the_cause_and_a_remedy(int error, string text) =>
+        Assert.Contains(text, LinuxErrors.CreateIn("/directory", "store", error).Message, StringComparison.Ordinal);
+
     [Fact]
     public void Available_bytes_are_named_only_when_known()
     {

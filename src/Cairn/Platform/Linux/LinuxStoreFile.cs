@@ -84,12 +84,7 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
 
         if (error != 0)
         {
-            throw error == LinuxErrors.CrossDevice
-                ? new StoreException(
-                    $"The store '{path}' cannot get its name: it was prepared on another file system. The directory " +
-                    "was mounted over meanwhile; try again.")
-                : LinuxErrors.CreateIn(
-                    System.IO.Path.GetDirectoryName(path) ?? "/", System.IO.Path.GetFileName(path), error);
+            throw LinuxErrors.CreateIn(System.IO.Path.GetDirectoryName(path) ?? "/", System.IO.Path.GetFileName(path), error);
         }
 
         _path = path;

@@ -54,11 +54,13 @@ internal static class MacErrors
         AccessDenied or NotPermitted => FileFailures.MayNotCreate(path),
         ReadOnlyFileSystem => new StoreException(
             $"The store '{path}' cannot be created because its file system is read-only. Mount it writable, or choose another place."),
-        NoSpace or QuotaExceeded => new StoreException(
+        NoSpace => new StoreException(
             $"The store '{path}' cannot be created because its file system has no room for another file. Free some space, or choose another place."),
+        QuotaExceeded => FileFailures.NoQuotaFor(path),
         CrossDevice => new StoreException(
             $"The store '{path}' cannot get its name: it was prepared on another file system. The directory was mounted over meanwhile; try again."),
-        _ => Open(path, error, forWriting: true),
+        IsDirectory or NoDevice or TooManyFilesInProcess or TooManyFilesOnMachine or NameTooLong or TooManyLinks => Open(path, error, forWriting: true),
+        _ => FileFailures.NotCreated(path, Text(error)),
     };
 
     /// <summary>Creates the exception for a failed removal of a file's name.</summary>

@@ -7,7 +7,9 @@ internal sealed class CacheClock(TimeProvider provider)
     private const long DifferenceMs = 100;
 
     private readonly TimeProvider? _other = provider == TimeProvider.System ? null : provider;
+    private readonly Lock _gate = new();
     private long _last;
+    private long _ahead;
     private long _difference;
     private long _differenceUntil;
 
@@ -45,22 +47,16 @@ internal sealed class CacheClock(TimeProvider provider)
         return difference;
     }
 
-    // The time of day may be set back; this clock must not go back.
+    // The time of day may be set back. This clock must neither go back nor stand still until then, because values would not expire meanwhile. So it continues
+    // from its last value. The time is read under the lock: otherwise, of two threads, the one that read earlier and came later would count as a step back.
     private long NowOfOther()
     {
-        long now = UnixNowMs;
-        while (true)
+        lock (_gate)
         {
-            long last = Volatile.Read(ref _last);
-            if (now <= last)
-            {
-                return last;
-            }
-
-            if (Interlocked.CompareExchange(ref _last, now, last) == last)
-            {
-                return now;
-            }
+            long now = UnixNowMs;
+            _ahead += Math.Max(0, _last - now);
+            _last = now;
+            return now + _ahead;
         }
     }
 }

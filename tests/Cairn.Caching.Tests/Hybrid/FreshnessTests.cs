@@ -31,6 +31,26 @@ public sealed class FreshnessTests
 
     [Theory]
     [MemberData(nameof(Sound))]
+    public async Task Value_does_not_outlive_its_expiration_after_the_clock_went_forward_and_back(string level)
+    {
+        await using var caches = new CachesUnderTest(level);
+        CairnHybridCache cache = caches.Add();
+        var options = new CairnEntryOptions { Expiration = Minute };
+        await cache.SetAsync("before", "old", options);
+        caches.Clock.Advance(TimeSpan.FromDays(10));
+        Assert.False(cache.TryGet("before", out string? _));
+        caches.Clock.Advance(-TimeSpan.FromDays(10));
+
+        await cache.SetAsync("key", "old", options);
+        caches.Clock.Advance(Minute - Second);
+        Assert.Equal("old", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), options));
+        caches.Clock.Advance(Second);
+
+        Assert.Equal("new", await cache.GetOrCreateAsync("key", _ => new ValueTask<string>("new"), options));
+    }
+
+    [Theory]
+    [MemberData(nameof(Sound))]
     public async Task Fail_safe_serves_the_expired_value_throttles_the_factory_and_ends_at_its_limit(string level)
     {
         await using var caches = new CachesUnderTest(level);

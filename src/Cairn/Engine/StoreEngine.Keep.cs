@@ -24,6 +24,13 @@ internal sealed unsafe partial class StoreEngine
     /// </summary>
     public bool AreBudgetsKept { get; set; } = true;
 
+    /// <summary>Gets or sets whether segments that are mostly garbage are reused before new room is taken.</summary>
+    public bool ReusesSegments
+    {
+        get => _evictor.Reuses;
+        set => _evictor.Reuses = value;
+    }
+
     /// <summary>Gets or sets whether this opening of the store evicts entries to make room. If not, a write that finds no room fails. Other
     /// processes decide for themselves. Set it before the first write.</summary>
     public bool EvictsEntries

@@ -12,6 +12,9 @@ namespace Cairn.Eviction;
 // more, because an unused segment costs only memory: less than an eighth.
 internal sealed unsafe partial class SegmentEvictor
 {
+    /// <summary>Gets or sets whether segments are reused before new room is taken. A new file that is filled once has no garbage, only segments that were sealed early.</summary>
+    public bool Reuses { get; set; } = true;
+
     private bool HasUnusedRoom => Superblock.FreeSegments(_memory.Super) > 0 || _growth.MayGrow;
 
     private int MostLiveToReuse => _growth.MayGrow ? _memory.SegmentBytes / 2 : _memory.SegmentBytes / 8;
@@ -35,7 +38,7 @@ internal sealed unsafe partial class SegmentEvictor
             segment = TakeFreeOrGrow(number);
         }
 
-        if (segment != SegmentPool.None && partition->Victim == 0)
+        if (Reuses && segment != SegmentPool.None && partition->Victim == 0)
         {
             BeginReuse(partition, number);
         }

@@ -20,6 +20,8 @@ namespace Cairn.Offline;
 //   C3  The new store has the old one's hash seed. So a key's partition is the same, or a half or a multiple of it. The copy goes partition by partition,
 //       oldest segment first. This keeps the order of eviction.
 //   C4  Versions in the new store are higher than all versions of the old one.
+//   C5  The new name is durable before the work returns. Otherwise the old file, which is marked as closed, could be back after a loss of power, with values
+//       that were changed or removed in the new one.
 internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
 {
     private const long ProgressStepBytes = 1 << 20;
@@ -114,6 +116,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             AverageEntryBytes = layout.AverageEntryBytes,
         };
         target.TryPublish(path, replace: true);
+        platform.FlushDirectory(Path.GetDirectoryName(path)!); // C5
         GC.KeepAlive(memory);
         return report with { Duration = Stopwatch.GetElapsedTime(started) };
     }
@@ -297,6 +300,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         CollectionCheck.Repair((CollectionRecord*)_target.Memory.CollectionRecord(0), count);
         _target.Memory.Super->CollectionCount = count;
         _target.Memory.RefreshRegions();
+        _target.ReusesSegments = false; // The new file has no garbage. Cleaning half-empty segments would copy entries twice, and could be unfinished at the end.
         _target.AreBudgetsKept = false; // The copied entries are kept even if a budget is exceeded.
     }
 

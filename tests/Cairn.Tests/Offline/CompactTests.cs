@@ -4,6 +4,7 @@ using Cairn.Platform;
 using Cairn.Storage;
 using Cairn.Tests.Platform;
 using Cairn.Tests.Storage;
+using Cairn.Tests.WriteAhead;
 
 namespace Cairn.Tests.Offline;
 
@@ -372,6 +373,19 @@ public sealed class CompactTests : StoreTest
         StorePlatform.BootIdOverride = null;
         Assert.Contains("restarted", refusal.Message, StringComparison.Ordinal);
         AssertUntouched(before);
+    }
+
+    [Fact]
+    public void Name_of_the_new_file_is_on_the_disk_when_the_work_returns()
+    {
+        FillAndClose();
+        long flushedBytes = 0;
+        var platform = new FaultyPlatform { OnFlushDirectory = () => flushedBytes = new FileInfo(FilePath).Length };
+
+        CompactReport report = platform.On(Compact);
+
+        Assert.NotEqual(report.BytesBefore, report.BytesAfter);
+        Assert.Equal(report.BytesAfter, flushedBytes);
     }
 
     [Fact]

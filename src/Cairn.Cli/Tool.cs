@@ -59,7 +59,7 @@ internal static class Tool
         catch (Exception failure)
 #pragma warning restore CA1031
         {
-            code = Report(failure, console, IsJsonAskedFor(args));
+            code = Report(failure, console, IsJsonAskedFor(args), isServer: args is [ServeCommand.CommandName, ..]);
         }
 
         try
@@ -175,8 +175,14 @@ internal static class Tool
 
     // Messages of the store state the event, the value and the remedy; this method adds the tool's name. Exceptions from assemblies that
     // few commands load are translated by those commands, because a process without a free file descriptor cannot load another assembly.
-    private static int Report(Exception failure, ToolConsole console, bool isJson)
+    private static int Report(Exception failure, ToolConsole console, bool isJson, bool isServer)
     {
+        // The runtime starts threads for signals and sockets when it first uses these types.
+        if (failure is OutOfMemoryException or ThreadStartException || (failure is TypeInitializationException { TypeName: var type } && type.StartsWith("System.", StringComparison.Ordinal)))
+        {
+            failure = ToolException.Refused(isServer ? ExitCode.Server : ExitCode.Store);
+        }
+
         (int code, string? message) = failure switch
         {
             ToolException known => (known.ExitCode, known.Message),

@@ -2,6 +2,7 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
 using Cairn.Cli.Tests.Servers;
+using Cairn.Platform;
 using Cairn.Server;
 
 namespace Cairn.Cli.Tests;
@@ -33,6 +34,20 @@ public sealed class BenchTests : ToolTest
         Assert.Equal(protocol, run.Json.GetProperty("protocol").GetString());
         using CairnStore store = served.Open();
         Assert.Equal(0, store.GetStatistics().Totals.Entries);
+    }
+
+    [Fact]
+    public void Thread_that_the_system_refuses_is_an_error_that_names_the_limit()
+    {
+        using var served = new ServedStore();
+        BackgroundThread.IsRefused = true;
+
+        ToolRun run = Run(["bench", served.Memcached, .. Small]);
+
+        BackgroundThread.IsRefused = false;
+        Assert.Equal(ExitCode.Store, run.Code);
+        Assert.Contains("The system refuses a thread", run.Error, StringComparison.Ordinal);
+        Assert.Contains("ulimit -u", run.Error, StringComparison.Ordinal);
     }
 
     [RequiresToolFact("memcached")]

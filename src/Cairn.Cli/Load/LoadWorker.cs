@@ -3,6 +3,7 @@
 using System.Collections.Concurrent;
 using System.Net.Sockets;
 using Cairn.Cli.Clients;
+using Cairn.Platform;
 
 namespace Cairn.Cli.Load;
 
@@ -61,7 +62,12 @@ internal sealed class LoadWorker : IDisposable
     public Thread Start(LoadJob job, long giveUpAfter)
     {
         var thread = new Thread(() => Run(job, giveUpAfter)) { IsBackground = true, Name = "load" };
-        thread.Start();
+        if (!BackgroundThread.TryStart(thread))
+        {
+            job.Stop();
+            throw ToolException.Refused(ExitCode.Store);
+        }
+
         return thread;
     }
 

@@ -104,7 +104,7 @@ internal sealed class TopCommand : ToolCommand
         {
             foreach (Activity activity in Looks(invocation, store, () => WaitForQuit(invocation.Console, interval)).Take(looks))
             {
-                output.Write(ActivityScreen.Draw(invocation.StorePath, activity, invocation.Console.Width));
+                output.Write(ActivityScreen.Draw(invocation.StorePath, activity, invocation.Console.Width, invocation.Console.Height));
                 output.Flush();
             }
         }

@@ -11,8 +11,8 @@ internal static class ActivityScreen
     public const string Enter = "\e[?1049h\e[?25l";
     public const string Leave = "\e[?25h\e[?1049l";
 
-    /// <summary>Returns the whole screen, with the control sequences that draw it over the previous one.</summary>
-    public static string Draw(string path, Activity activity, int width)
+    /// <summary>Returns the screen, cut to the size of the terminal, with the control sequences that draw it over the previous one.</summary>
+    public static string Draw(string path, Activity activity, int width, int height)
     {
         string picture = TerminalPicture.Draw(width, console =>
         {
@@ -20,11 +20,9 @@ internal static class ActivityScreen
             console.Write(Summary(activity));
             console.Write(Rates(activity));
             console.Write(Collections(activity));
-            console.Write(new Markup("[dim]q quits[/]"));
         });
 
-        // Each line erases the rest of the previous line, and the end erases the lines below.
-        return $"\e[H{picture.Replace("\n", "\e[K\n", StringComparison.Ordinal)}\e[K\e[J";
+        return TerminalPicture.Over(picture, "q quits", width, height);
     }
 
     private static Grid Summary(Activity activity)

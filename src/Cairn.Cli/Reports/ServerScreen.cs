@@ -41,18 +41,15 @@ internal static class ServerScreen
             }
         });
 
-        string[] lines = picture.TrimEnd('\n').Split('\n');
-        IEnumerable<string> shown = lines.Take(Math.Max(1, height - 1)).Append(KeysLine(view));
-        return $"\e[H{string.Join("\e[K\n", shown)}\e[K\e[J";
+        return TerminalPicture.Over(picture, KeysLine(view), width, height);
     }
 
+    // A narrow terminal cuts the end of the line.
     private static string KeysLine(ServerView view)
     {
         string interval = string.Create(CultureInfo.InvariantCulture, $"every {view.Interval.TotalSeconds:0.##} s");
-        string keys = view.ShowsKeys
-            ? "q quits · space pauses · ↑ ↓ scroll the commands · + - longer or shorter interval · h less"
-            : "q quits · h help";
-        return $"\e[2m{keys} · {interval}{(view.IsPaused ? " · PAUSED" : "")}\e[0m";
+        string keys = view.ShowsKeys ? "space pauses · ↑ ↓ scroll the commands · + - longer or shorter interval · h less" : "h help";
+        return $"q quits · {interval}{(view.IsPaused ? " · PAUSED" : "")} · {keys}";
     }
 
     private static Grid Summary(ServerActivity activity, ServerSample sample)

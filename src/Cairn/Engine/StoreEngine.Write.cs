@@ -374,6 +374,13 @@ internal sealed unsafe partial class StoreEngine
             return false;
         }
 
+        // The eviction may have opened a segment of this log for survivors. To seal it now would waste its room until it is evicted.
+        if (_log.TryReserve(partition, log, bytes) is not null)
+        {
+            _pool.PushSpare(partition, number, segment);
+            return true;
+        }
+
         _log.Seal(partition, number, log);
         _log.Open(partition, number, log, segment);
         return true;

@@ -1,3 +1,6 @@
+using Cairn.Segments;
+using Cairn.Storage;
+
 namespace Cairn.Tests.Eviction;
 
 /// <summary>The choice of the entries that stay when the store has too little room for all.</summary>
@@ -52,6 +55,33 @@ public sealed class EvictionTests : StoreTest
         }
 
         Assert.InRange(misses, 2000, 3000);
+    }
+
+    // The survivors of a victim can open a segment of the log whose next segment the victim makes room for.
+    [Fact]
+    public unsafe void Segments_are_sealed_only_when_they_are_full()
+    {
+        CairnStore store = Open(Options with { CapacityBytes = LoopBytes });
+        var random = new Random(1);
+        long entryBytes = 0;
+        for (int i = 0; i < 100_000; i++)
+        {
+            byte[] key = BitConverter.GetBytes((int)Math.Pow(30_000, random.NextDouble()));
+            if (store.DefaultCollection.Get(key) is null)
+            {
+                store.DefaultCollection.Set(key, new byte[400]);
+                entryBytes = entryBytes > 0 ? entryBytes : store.GetStatistics().Totals.Bytes;
+            }
+        }
+
+        StoreMemory memory = store.Engine.Memory;
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            if (memory.Header(segment)->State == SegmentState.Sealed)
+            {
+                Assert.InRange(memory.Header(segment)->Tail, memory.SegmentBytes - entryBytes + 1, memory.SegmentBytes);
+            }
+        }
     }
 
     [Theory]

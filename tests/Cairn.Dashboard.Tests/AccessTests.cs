@@ -202,12 +202,23 @@ public sealed class AccessTests
         store.Collection("other").Set("book:2", "Emma"u8);
 
         (_, JsonElement survey) = await server.AskAsync(HttpMethod.Post, "/api/survey", new { }, headers => headers.Authorization = ServedDashboard.Basic("writer"));
-        (_, JsonElement keys) = await server.AskAsync(HttpMethod.Post, "/api/keys", new { match = "*" }, headers => headers.Authorization = ServedDashboard.Basic("writer"));
+        var keys = new List<string?>();
+        JsonElement search;
+        long position = 0;
+        do // One answer has what was found within 50 ms. On a busy machine that can be nothing yet.
+        {
+            (_, search) = await server.AskAsync(
+                HttpMethod.Post, "/api/keys", new { match = "*", position }, headers => headers.Authorization = ServedDashboard.Basic("writer"));
+            position = search.GetProperty("position").GetInt64();
+            keys.AddRange(search.GetProperty("keys").EnumerateArray().Select(static key => key.GetProperty("key").GetString()));
+        }
+        while (!search.GetProperty("isComplete").GetBoolean());
+
         (HttpStatusCode other, _) = await server.AskAsync(
             HttpMethod.Post, "/api/keys", new { collection = "other" }, headers => headers.Authorization = ServedDashboard.Basic("writer"));
 
         Assert.Equal(1, survey.GetProperty("entries").GetInt64());
-        Assert.Equal("book:1", Assert.Single(keys.GetProperty("keys").EnumerateArray()).GetProperty("key").GetString());
+        Assert.Equal("book:1", Assert.Single(keys));
         Assert.Equal(HttpStatusCode.NotFound, other);
     }
 

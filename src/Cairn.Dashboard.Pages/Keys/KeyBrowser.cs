@@ -41,7 +41,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
         bool isMore = true;
         long began = Stopwatch.GetTimestamp();
         writer.WriteStartArray("keys"u8);
-        while (isMore && found < wanted && Stopwatch.GetElapsedTime(began) < s_turn)
+        do
         {
             isMore = source.Scan(ref cursor, filter, (key, info) =>
             {
@@ -52,6 +52,7 @@ internal sealed class KeyBrowser(CairnStore store, HashReader? readHash = null)
                 }
             });
         }
+        while (isMore && found < wanted && Stopwatch.GetElapsedTime(began) < s_turn);
 
         writer.WriteEndArray();
         writer.WriteBoolean("isComplete"u8, !isMore);

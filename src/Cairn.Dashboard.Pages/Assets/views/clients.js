@@ -11,7 +11,7 @@ export function clients(root) {
   return asking(root, () => get('view/clients'), answer => {
     note.textContent = `${exact(answer.total)} now, ${exact(answer.accepted)} since the start, ${exact(answer.refused)} refused.${answer.total > answer.clients.length ? ` The first ${exact(answer.clients.length)} are listed.` : ''}`;
     room.replaceChildren(table('Connections', [
-      { label: 'Client', cell: client => el('span', { class: 'command' }, el('code', {}, client.address), el('small', {}, `#${client.id}`)) },
+      { label: 'Client', cell: client => el('span', { class: 'command address' }, el('code', {}, client.address), el('small', {}, `#${client.id}`)) },
       { label: 'Speaks', cell: client => `${client.listener}${client.isEncrypted ? ', TLS' : ''}` },
       { label: 'Since', isNumber: true, cell: client => span(client.ageMs) },
       { label: 'Idle', isNumber: true, cell: client => span(client.idleMs) },

@@ -11,8 +11,7 @@ internal sealed class ToolException : Exception
     public static ToolException Usage(string message) => new(Cli.ExitCode.Usage, message);
 
     /// <summary>Creates the exception for a thread, or for memory, that the system refuses.</summary>
-    public static ToolException Refused(int exitCode, Exception? cause = null) => new(
+    public static ToolException Refused(int exitCode) => new(
         exitCode,
-        "The system refuses a thread or memory. Raise the limits ('ulimit -u' and 'ulimit -v', or the processes and the memory of the container), or end other programs.",
-        cause);
+        "The system refuses a thread or memory. Raise the limits ('ulimit -u' and 'ulimit -v', or the processes and the memory of the container), or end other programs.");
 }

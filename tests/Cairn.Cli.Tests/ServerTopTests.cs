@@ -120,6 +120,11 @@ public sealed class ServerTopTests : ToolTest
         Assert.All(
             pictures.SelectMany(picture => Escapes.Replace(picture, "").TrimEnd().Split('\n')),
             line => Assert.True(line.TrimEnd().Length <= width, $"'{line}' is longer than {width}."));
+        if (ofServer && width == 100)
+        {
+            Assert.Contains("memcached 1.2.3", pictures[0], StringComparison.Ordinal);
+        }
+
         Assert.Contains("q quits"[..Math.Min(width, 7)], pictures[0], StringComparison.Ordinal);
         Assert.EndsWith(Leave, run.Output, StringComparison.Ordinal);
     }

@@ -17,8 +17,7 @@ internal sealed partial class TokenSignal(ILogger? log)
     public void Fire(CancellationTokenSource source) =>
         ThreadPool.UnsafeQueueUserWorkItem(static work => work.Signal.Run(work.Source), (Signal: this, Source: source), preferLocal: false);
 
-    // Internal for tests, which count the messages.
-    internal void Run(CancellationTokenSource source)
+    private void Run(CancellationTokenSource source)
     {
         try
         {

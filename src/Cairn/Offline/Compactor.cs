@@ -115,8 +115,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             MaxCapacityBytes = layout.MaxCapacityBytes,
             AverageEntryBytes = layout.AverageEntryBytes,
         };
-        target.TryPublish(path, replace: true);
-        platform.FlushDirectory(Path.GetDirectoryName(path)!); // C5
+        platform.TryPublish(target, path, replace: true); // C5
         GC.KeepAlive(memory);
         return report with { Duration = Stopwatch.GetElapsedTime(started) };
     }

@@ -21,13 +21,7 @@ internal static unsafe class StoreFormatter
         KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
         using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key, options.ReservesSpace);
         file.FlushData();
-        if (!file.TryPublish(path, replace))
-        {
-            return false;
-        }
-
-        platform.FlushDirectory(Path.GetDirectoryName(path)!);
-        return true;
+        return platform.TryPublish(file, path, replace);
     }
 
     /// <summary>Returns the layout of a new store and its initial number of segments.</summary>
@@ -118,8 +112,7 @@ internal static unsafe class StoreFormatter
         LogBlock log = old->Log.Emptied(old->Log.LogId);
         file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)), MemoryMarshal.AsBytes(new ReadOnlySpan<LogBlock>(in log)));
         file.FlushData();
-        file.TryPublish(path, replace: true);
-        platform.FlushDirectory(Path.GetDirectoryName(path)!);
+        platform.TryPublish(file, path, replace: true);
     }
 
     public static void WriteBootId(Superblock* super, string bootId)

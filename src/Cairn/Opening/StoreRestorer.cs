@@ -75,12 +75,11 @@ internal static unsafe class StoreRestorer
         StoreOpener.FlushAndMark(memory);
         engine.Owners.ReleaseSlot();
         cancellationToken.ThrowIfCancellationRequested();
-        if (!target.TryPublish(path, replace: false))
+        if (!platform.TryPublish(target, path, replace: false))
         {
             throw Taken(path);
         }
 
-        platform.FlushDirectory(Path.GetDirectoryName(path)!);
         long bytes = target.Length;
         progress?.Report(new StoreProgress("writing to disk", bytes, bytes));
         GC.KeepAlive(memory);

@@ -35,6 +35,9 @@ internal static class FileFailures
     public static StoreException NoQuotaFor(string path) => new(
         $"The store '{path}' cannot be created because this user's disk quota is exhausted. Raise it, delete some files, or choose another place.");
 
+    public static StoreException OnAnotherFileSystem(string path) => new(
+        $"The store '{path}' cannot get its name: it was prepared on another file system. The directory was mounted over meanwhile; try again.");
+
     /// <summary>Creates the exception for a creation, or for a new name of a complete file, that failed for another reason.</summary>
     /// <param name="path">The path.</param>
     /// <param name="why">The text of the system's error.</param>

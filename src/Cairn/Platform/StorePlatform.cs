@@ -134,6 +134,21 @@ internal abstract class StorePlatform
     /// <exception cref="StoreException">The disk is faulty.</exception>
     public abstract void FlushDirectory(string directory);
 
+    /// <summary>Gives a complete file its name, and returns when the name is durable. Returns false if another file has the name and stays.</summary>
+    /// <param name="file">The file.</param>
+    /// <param name="path">The full path.</param>
+    /// <param name="replace">Whether to replace an existing file of that name.</param>
+    public bool TryPublish(StoreFile file, string path, bool replace)
+    {
+        if (!file.TryPublish(path, replace))
+        {
+            return false;
+        }
+
+        FlushDirectory(Path.GetDirectoryName(path)!);
+        return true;
+    }
+
     /// <summary>
     /// Makes the content of a file durable that other code has opened (P5). On Linux, <see cref="RandomAccess.FlushToDisk"/> of .NET 10 returns normally when
     /// the disk reports an error.

@@ -40,8 +40,7 @@ internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform plat
         progress?.Report(new StoreProgress("writing to disk", 0, writer.Bytes));
         writer.Finish();
         cancellationToken.ThrowIfCancellationRequested();
-        file.TryPublish(path, replace: true);
-        platform.FlushDirectory(Path.GetDirectoryName(file.Path)!);
+        platform.TryPublish(file, path, replace: true);
         progress?.Report(new StoreProgress("writing to disk", writer.Bytes, writer.Bytes));
         GC.KeepAlive(engine);
         return new BackupReport

@@ -41,8 +41,7 @@ internal static unsafe class LogFiles
         file.Write(0, page);
         file.KeepPermissionsOf(storePath);
         file.FlushData();
-        file.TryPublish(path, replace: true);
-        platform.FlushDirectory(directory);
+        platform.TryPublish(file, path, replace: true);
         Volatile.Write(ref memory.Super->Log.PieceMark, LogMark.Of(sequence));
         return state;
     }

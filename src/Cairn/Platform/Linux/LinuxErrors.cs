@@ -79,9 +79,7 @@ internal static class LinuxErrors
                 $"The store '{path}' cannot be created because its file system has no room for another file. Free " +
                 "some space or inodes, or choose another place."),
             QuotaExceeded => FileFailures.NoQuotaFor(path),
-            CrossDevice => new StoreException(
-                $"The store '{path}' cannot get its name: it was prepared on another file system. The directory " +
-                "was mounted over meanwhile; try again."),
+            CrossDevice => FileFailures.OnAnotherFileSystem(path),
             IsDirectory or NoDevice or TooManyFilesInProcess or TooManyFilesOnMachine or NameTooLong or TooManyLinks => Open(path, error, forWriting: true),
             _ => FileFailures.NotCreated(path, Text(error)),
         };

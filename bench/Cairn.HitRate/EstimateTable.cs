@@ -3,6 +3,7 @@ using Cairn.Eviction.Dueling;
 using Cairn.HitRate.Policies;
 using Cairn.HitRate.Traces;
 using Spectre.Console;
+using static Cairn.HitRate.Figure;
 
 namespace Cairn.HitRate;
 
@@ -68,7 +69,7 @@ internal static class EstimateTable
                     [
                         trace.Name, Text(capacity, "#,0"), Text(hits),
                         .. Enumerable.Range(candidates, ShadowSet.Scales.Count).Select(i => $"{Text(truth[i])} / {Text(estimated[i])} ± {Text(margins[i], "0.0")}"),
-                        .. worst.Skip(candidates).Select(error => Text(error, "+0.00;-0.00")), Text(worst.Take(candidates).MaxBy(Math.Abs), "+0.00;-0.00"),
+                        .. worst.Skip(candidates).Select(error => Signed(error)), Signed(worst.Take(candidates).MaxBy(Math.Abs)),
                     ]);
             }
         }
@@ -104,6 +105,4 @@ internal static class EstimateTable
 
         return 100.0 * hits / (trace.Requests.Length - full);
     }
-
-    private static string Text(double number, string format = "0.00") => number.ToString(format, CultureInfo.InvariantCulture);
 }

@@ -3,6 +3,7 @@ using System.Globalization;
 using Cairn.HitRate.Policies;
 using Cairn.HitRate.Traces;
 using Spectre.Console;
+using static Cairn.HitRate.Figure;
 
 namespace Cairn.HitRate;
 
@@ -116,8 +117,8 @@ internal static class HitRateCommand
                 table.AddRow(
                     [
                         trace.Name, capacity.ToString("#,0", CultureInfo.InvariantCulture), Text(100.0 * capacity / trace.DistinctKeys, "0.0"),
-                        .. peers.Append(best).Append(own).Select(percent => Text(percent)), Text(own - best, "+0.00;-0.00"), Text(ofStore),
-                        Text(ofStore - best, "+0.00;-0.00"), Text(optimal),
+                        .. peers.Append(best).Append(own).Select(percent => Text(percent)), Signed(own - best), Text(ofStore),
+                        Signed(ofStore - best), Text(optimal),
                     ]);
             }
 
@@ -224,7 +225,4 @@ internal static class HitRateCommand
             return Replay.Run(policy, trace).HitPercent;
         }
     }
-
-    private static string Text(double number, string format = "0.00") =>
-        double.IsNaN(number) ? "" : number.ToString(format, CultureInfo.InvariantCulture);
 }

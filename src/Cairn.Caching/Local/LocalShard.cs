@@ -429,13 +429,16 @@ internal sealed class LocalShard
             return OldestByUse(now);
         }
 
-        while (_policy.ComparesFrequency && (_small.Count > _smallEntries || (_small.Bytes > _smallBytes && _small.Count > 1)))
+        if (_policy.ComparesFrequency && (HasTooManyEntries || _main.Bytes < (_shareOfBytes - _smallBytes) / 4 * 3))
         {
-            Promote(_small.Oldest!);
+            // The main queue is that short when the level is full for the first time, after another policy, and after removals.
+            while (_small.Count > _smallEntries || (_small.Bytes > _smallBytes && _small.Count > 1))
+            {
+                Promote(_small.Oldest!);
+            }
         }
 
-        bool isSmallFull = _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
-        if (((isSmallFull && _leftOver == 0) || _main.Count == 0) && VictimOfSmall(now) is { } oldest)
+        while (((IsSmallFull && _leftOver == 0) || _main.Count == 0) && VictimOfSmall(now) is { } oldest)
         {
             if (!_policy.ComparesFrequency || _main.Count == 0 || !oldest.IsUsable(now))
             {
@@ -443,17 +446,24 @@ internal sealed class LocalShard
             }
 
             LocalEntry rival = VictimOfMain(now);
-            if (rival.IsUsable(now) && UsesOf(oldest) <= UsesOf(rival) + _policy.Margin)
+            bool isRivalUsable = rival.IsUsable(now);
+            if (isRivalUsable && UsesOf(oldest) <= UsesOf(rival) + _policy.Margin)
             {
                 return oldest;
             }
 
+            // A new entry that is larger than the small queue's share takes room from the main queue. Only entries that win a comparison fill it again.
             Promote(oldest);
-            return rival;
+            if (!isRivalUsable || HasTooManyEntries || _main.Bytes > _shareOfBytes - _smallBytes)
+            {
+                return rival;
+            }
         }
 
         return VictimOfMain(now);
     }
+
+    private bool IsSmallFull => _small.Count >= _smallEntries || _small.Bytes >= _smallBytes;
 
     /// <summary>
     /// Returns the oldest entry of the small queue that was not used often enough or is unusable. Moves the entries before it to the main queue.

@@ -16,7 +16,7 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
 
     public IEnumerable<string> Keys => _small.Concat(_main).Select(item => item.Key);
 
-    public long Bytes => _small.Concat(_main).Sum(item => item.Bytes);
+    public long Bytes => BytesOf(_small) + BytesOf(_main);
 
     public bool Find(string key)
     {
@@ -126,22 +126,29 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
             return OldestByUse(smallBytes, now);
         }
 
-        while (policy.ComparesFrequency
-            && (_small.Count > policy.SmallOf(maxEntries) || (_small.Sum(item => item.Bytes) > smallBytes && _small.Count > 1)))
+        long mainBytes = maxBytes - smallBytes;
+        bool hasTooManyEntries = _small.Count + _main.Count + 1 > maxEntries;
+        if (policy.ComparesFrequency && (hasTooManyEntries || BytesOf(_main) < mainBytes / 4 * 3))
         {
-            Promote();
-        }
-
-        bool isOfSmall = _main.Count == 0 || _small.Count >= policy.SmallOf(maxEntries) || _small.Sum(item => item.Bytes) >= smallBytes;
-        while (isOfSmall && _small.Count > 0)
-        {
-            Item oldest = _small[0];
-            if (oldest.Uses >= policy.UsesForMain && oldest.Until > now)
+            while (_small.Count > policy.SmallOf(maxEntries) || (BytesOf(_small) > smallBytes && _small.Count > 1))
             {
                 Promote();
-                continue;
+            }
+        }
+
+        while (_small.Count > 0 && (_main.Count == 0 || _small.Count >= policy.SmallOf(maxEntries) || BytesOf(_small) >= smallBytes))
+        {
+            while (_small.Count > 0 && _small[0].Uses >= policy.UsesForMain && _small[0].Until > now)
+            {
+                Promote();
             }
 
+            if (_small.Count == 0)
+            {
+                break;
+            }
+
+            Item oldest = _small[0];
             if (!policy.ComparesFrequency || _main.Count == 0 || oldest.Until <= now)
             {
                 return (oldest, true);
@@ -154,7 +161,10 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
             }
 
             Promote();
-            return (rival, false);
+            if (rival.Until <= now || hasTooManyEntries || BytesOf(_main) > mainBytes)
+            {
+                return (rival, false);
+            }
         }
 
         return (VictimOfMain(now), false);
@@ -164,7 +174,7 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
     {
         while (true)
         {
-            while (_small.Count > policy.SmallOf(maxEntries) || (_small.Sum(item => item.Bytes) > smallBytes && _small.Count > 1))
+            while (_small.Count > policy.SmallOf(maxEntries) || (BytesOf(_small) > smallBytes && _small.Count > 1))
             {
                 Item first = Take(_small);
                 (first.Uses > 0 && first.Until > now ? _small : _main).Add(first);
@@ -217,6 +227,8 @@ internal sealed class EvictionModel(QueuePolicy policy, int maxEntries, long max
     }
 
     private Item? ItemOf(string key) => _small.Find(item => item.Key == key) ?? _main.Find(item => item.Key == key);
+
+    private static long BytesOf(List<Item> queue) => queue.Sum(item => item.Bytes);
 
     private static Item Take(List<Item> queue)
     {

@@ -26,11 +26,11 @@ public class OutputBufferTests
             Assert.Equal(models[i].Count, outputs[i].UnsentBytes);
             if (step % 500 == 0)
             {
-                Assert.All(outputs.Zip(models), pair => Assert.Equal(pair.Second, pair.First.ToArray()));
+                Assert.All(outputs.Zip(models), pair => Assert.Equal(pair.Second.ToArray(), pair.First.ToArray()));
             }
         }
 
-        Assert.All(outputs.Zip(models), pair => Assert.Equal(pair.Second, pair.First.ToArray()));
+        Assert.All(outputs.Zip(models), pair => Assert.Equal(pair.Second.ToArray(), pair.First.ToArray()));
         Array.ForEach(outputs, output => output.Clear());
         pool.Clear();
         Assert.InRange(account.Bytes, 0, OutputArena.SharedBlockBytes); // The arena's current block.

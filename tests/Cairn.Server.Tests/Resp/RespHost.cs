@@ -48,10 +48,13 @@ internal sealed class RespClient : RespPeer
 {
     private readonly RespSession _session;
     private readonly OutputBuffer _output;
-    private readonly List<byte> _waiting = [];
     private readonly ConcurrentQueue<Action<OutputBuffer>> _posts = new();
     private volatile bool _isAwake;
     private bool _isWaiting;
+
+    // What has arrived, and how much of it was executed. To move the rest after each turn would take most of the time of a long input.
+    private byte[] _arrived = [];
+    private int _executed;
 
     public RespClient(RespHost host, long id, int? fullAt, ConnectionLimits? limits)
     {
@@ -114,12 +117,13 @@ internal sealed class RespClient : RespPeer
         var text = new StringBuilder();
         for (int start = 0; start == 0 || start < bytes.Length; start += Math.Max(pieceBytes, 1))
         {
-            _waiting.AddRange(bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start)));
+            _arrived = [.. _arrived.AsSpan(_executed), .. bytes.AsSpan(start, Math.Min(pieceBytes, bytes.Length - start))];
+            _executed = 0;
             int consumed;
-            while (_waiting.Count > 0 && ClosedFor == CloseReason.None
-                && ((consumed = Execute(_waiting.ToArray(), budget: 3)) > 0 || _output.IsFull || _session.HasUnfinishedRequest))
+            while (_executed < _arrived.Length && ClosedFor == CloseReason.None
+                && ((consumed = Execute(_arrived.AsSpan(_executed), budget: 3)) > 0 || _output.IsFull || _session.HasUnfinishedRequest))
             {
-                _waiting.RemoveRange(0, consumed);
+                _executed += consumed;
                 if (_isWaiting && _session.HasUnfinishedRequest)
                 {
                     Assert.True(SpinWait.SpinUntil(() => _isAwake, TimeSpan.FromSeconds(30)));

@@ -17,9 +17,9 @@ public sealed class SeedTests(ITestOutputHelper output)
     // Run on a busy machine too, however long they take.
     private const int FewestSeeds = 20;
 
-    private static readonly TimeSpan s_time = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan s_time = TimeSpan.FromSeconds(15);
     // Each, for a Cluster and for Cairn's own server.
-    private static readonly TimeSpan s_clusterTime = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan s_clusterTime = TimeSpan.FromSeconds(5);
 
     [Fact]
     public void No_seed_breaks_a_rule()

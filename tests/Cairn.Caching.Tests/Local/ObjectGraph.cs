@@ -10,6 +10,7 @@ internal sealed class ObjectGraph
     private const int ArrayHeaderBytes = 24;
 
     private static readonly Dictionary<Type, FieldInfo[]> _fields = [];
+    private static readonly Dictionary<Type, int> _sizes = [];
 
     private readonly Func<object, bool>? _isLeaf;
     private readonly HashSet<object> _visited = new(ReferenceEqualityComparer.Instance);
@@ -98,6 +99,14 @@ internal sealed class ObjectGraph
         return fields;
     }
 
-    private static int SizeOf(Type type) =>
-        (int)typeof(Unsafe).GetMethod(nameof(Unsafe.SizeOf))!.MakeGenericMethod(type).Invoke(null, null)!;
+    private static int SizeOf(Type type)
+    {
+        if (!_sizes.TryGetValue(type, out int size))
+        {
+            size = (int)typeof(Unsafe).GetMethod(nameof(Unsafe.SizeOf))!.MakeGenericMethod(type).Invoke(null, null)!;
+            _sizes[type] = size;
+        }
+
+        return size;
+    }
 }

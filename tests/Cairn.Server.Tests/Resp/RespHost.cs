@@ -52,7 +52,7 @@ internal sealed class RespClient : RespPeer
     private volatile bool _isAwake;
     private bool _isWaiting;
 
-    // What has arrived, and how much of it was executed. To move the rest after each turn would take most of the time of a long input.
+    // The input that has arrived, and the number of its bytes that were executed. With a long input, moving the rest after each turn takes most of the time.
     private byte[] _arrived = [];
     private int _executed;
 

@@ -177,12 +177,7 @@ internal static class Tool
     // few commands load are translated by those commands, because a process without a free file descriptor cannot load another assembly.
     private static int Report(Exception failure, ToolConsole console, bool isJson, bool isServer)
     {
-        // The runtime starts threads for signals and sockets when it first uses these types.
-        if (failure is OutOfMemoryException or ThreadStartException || (failure is TypeInitializationException { TypeName: var type } && type.StartsWith("System.", StringComparison.Ordinal)))
-        {
-            failure = ToolException.Refused(isServer ? ExitCode.Server : ExitCode.Store);
-        }
-
+        failure = SystemLimits.Translate(failure, isServer);
         (int code, string? message) = failure switch
         {
             ToolException known => (known.ExitCode, known.Message),

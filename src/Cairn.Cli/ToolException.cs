@@ -14,4 +14,9 @@ internal sealed class ToolException : Exception
     public static ToolException Refused(int exitCode) => new(
         exitCode,
         "The system refuses a thread or memory. Raise the limits ('ulimit -u' and 'ulimit -v', or the processes and the memory of the container), or end other programs.");
+
+    /// <summary>Creates the exception for an open file, a pipe or a socket that the system refuses because there are too many.</summary>
+    public static ToolException NoFile(int exitCode) => new(
+        exitCode,
+        "The system refuses another open file. Raise the limit of this process ('ulimit -n 1024' in the shell, LimitNOFILE=1024 in a unit of systemd, --ulimit nofile=1024 for a container), or that of the machine (fs.file-max).");
 }

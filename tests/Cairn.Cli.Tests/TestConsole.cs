@@ -36,9 +36,12 @@ internal sealed class TestConsole : ToolConsole, IDisposable
 
     public override TimeProvider Clock => TestClock;
 
-    public override CancellationToken Interruption => _interruption.Token;
+    public override CancellationToken Interruption => FailedSignals is null ? _interruption.Token : throw FailedSignals;
 
     public override int InterruptedCode => Signal;
+
+    /// <summary>Gets or sets the exception of the runtime when it cannot handle signals.</summary>
+    public Exception? FailedSignals { get; set; }
 
     public ManualClock TestClock { get; init; } = new(hasTimers: true);
 

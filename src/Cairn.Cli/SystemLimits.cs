@@ -1,0 +1,32 @@
+using System.ComponentModel;
+
+namespace Cairn.Cli;
+
+// The runtime starts threads, and opens pipes and queues of events, when it first uses signals, sockets and the terminal. If the system refuses them, the
+// initializer of a type fails, or the call does. A native binary does not name the type. This class finds the cause.
+internal static class SystemLimits
+{
+    // Error numbers of Linux and macOS. The two systems differ in the first.
+    private const int TryAgain = 11;
+    private const int TryAgainOfMacOs = 35;
+    private const int NoMemory = 12;
+    private const int TooManyFilesOnMachine = 23;
+    private const int TooManyFilesInProcess = 24;
+
+    /// <summary>Returns the exception that names the limits to raise if the system refused the runtime something. Otherwise the failure's cause.</summary>
+    public static Exception Translate(Exception failure, bool isServer)
+    {
+        Exception cause = failure is TypeInitializationException ? failure.GetBaseException() : failure;
+        int error = OperatingSystem.IsWindows() ? 0
+            : cause.GetType() == typeof(Win32Exception) ? ((Win32Exception)cause).NativeErrorCode
+            : failure == cause ? 0 // Other exceptions for files have a message of their own.
+            : cause is IOException ? cause.HResult
+            : cause.Message.EndsWith(" EMFILE", StringComparison.Ordinal) ? TooManyFilesInProcess // The exception of the runtime's sockets has no number.
+            : cause.Message.EndsWith(" ENFILE", StringComparison.Ordinal) ? TooManyFilesOnMachine
+            : 0;
+        return cause is OutOfMemoryException or ThreadStartException || error is TryAgain or TryAgainOfMacOs or NoMemory
+            ? ToolException.Refused(isServer ? ExitCode.Server : ExitCode.Store)
+            : error is TooManyFilesOnMachine or TooManyFilesInProcess ? ToolException.NoFile(isServer ? ExitCode.Server : ExitCode.File)
+            : cause;
+    }
+}

@@ -190,6 +190,8 @@ public sealed class PreallocationTests : IDisposable
     [InlineData(LinuxErrors.QuotaExceeded, "this user's disk quota is exhausted. Raise it")]
     [InlineData(LinuxErrors.TooManyLinks, "too many symbolic links")]
     [InlineData(LinuxErrors.CrossDevice, "prepared on another file system")]
+    [InlineData(LinuxErrors.TooManyFilesInProcess, "too many files are open. Close some files of this process, or raise 'ulimit -n'.")]
+    [InlineData(LinuxErrors.TooManyFilesOnMachine, "too many files are open. Close some files on this machine, or raise fs.file-max.")]
     public void Creation_or_new_name_that_fails_has_a_message_with_the_cause_and_a_remedy(int error, string text) =>
         Assert.Contains(text, LinuxErrors.CreateIn("/directory", "store", error).Message, StringComparison.Ordinal);
 

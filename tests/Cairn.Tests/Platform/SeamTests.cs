@@ -34,6 +34,20 @@ public sealed class SeamTests
     }
 
     [Fact]
+    public void Boot_id_that_could_not_be_read_once_is_read_again()
+    {
+        using var directory = new TestDirectory();
+        const string BootId = "11111111-2222-3333-4444-555555555555";
+        var platform = new LinuxPlatform(directory["boot_id"]);
+
+        StoreException failure = Assert.Throws<StoreException>(() => platform.BootId);
+        File.WriteAllText(directory["boot_id"], BootId);
+
+        Assert.Contains("Mount /proc", failure.Message, StringComparison.Ordinal);
+        Assert.Equal(BootId, platform.BootId);
+    }
+
+    [Fact]
     public async Task Boot_id_override_ends_with_the_flow_that_set_it()
     {
         const string Other = "00000000-0000-0000-0000-000000000000";

@@ -53,9 +53,7 @@ internal static class LinuxErrors
                 $"The store '{path}' is on a read-only file system, and even a program that only reads entries writes to the " +
                 "file. Mount it writable, or copy the file to a place that is."),
             TooManyFilesInProcess or TooManyFilesOnMachine => new StoreException(
-                $"The store '{path}' could not be opened because too many files are open " +
-                $"({(error == TooManyFilesInProcess ? "in this process; raise 'ulimit -n'" : "on this machine; raise fs.file-max")}" +
-                " or close some)."),
+                $"The store '{path}' could not be opened because too many files are open. {CloseSomeFiles(error)}"),
             NameTooLong => new StoreException(
                 $"The path '{path}' is too long for its file system. Use a shorter one."),
             TooManyLinks => new StoreException(
@@ -128,6 +126,10 @@ internal static class LinuxErrors
             "disk or in /dev/shm.",
         _ => $"The store '{path}' could not be mapped ({ByteText.Of(bytes)}): {Text(error)}.",
     });
+
+    /// <summary>Returns the remedy for too many open files.</summary>
+    public static string CloseSomeFiles(int error) =>
+        error == TooManyFilesInProcess ? "Close some files of this process, or raise 'ulimit -n'." : "Close some files on this machine, or raise fs.file-max.";
 
     public static StoreException Failed(string what, int error) =>
         new($"{what}: {Text(error)}.");

@@ -7,10 +7,18 @@ internal sealed class LinuxPlatform : StorePlatform
 {
     private const uint OwnerOnly = 0b110_000_000; // rw-------
 
-    private readonly Lazy<string> _bootId = new(ReadBootId);
+    // A failure is not kept. It can be temporary, such as too many open files, and every store of the process needs this value.
+    private readonly Lazy<string> _bootId;
 
     public LinuxPlatform()
+        : this("/proc/sys/kernel/random/boot_id")
     {
+    }
+
+    /// <summary>Creates a platform that reads the boot id from a file of a test.</summary>
+    internal LinuxPlatform(string bootIdSource)
+    {
+        _bootId = new Lazy<string>(() => ReadBootId(bootIdSource), LazyThreadSafetyMode.PublicationOnly);
         if (!LinuxNative.IsSupportedArchitecture)
         {
             throw new PlatformNotSupportedException(
@@ -103,7 +111,9 @@ internal sealed class LinuxPlatform : StorePlatform
 
         if (error is LinuxErrors.TooManyFilesInProcess or LinuxErrors.TooManyFilesOnMachine)
         {
-            throw LinuxErrors.Open(directory, error, forWriting: false);
+            throw new StoreException(
+                $"Writing the directory '{directory}' to disk failed, because too many files are open. Names of files in it may be lost if the machine stops. " +
+                $"{LinuxErrors.CloseSomeFiles(error)}");
         }
 
         // Some file systems have no directories that can be flushed. There the names cannot be made more durable.
@@ -250,25 +260,27 @@ internal sealed class LinuxPlatform : StorePlatform
         }
     }
 
-    private static string ReadBootId()
+    private static string ReadBootId(string source)
     {
-        const string Source = "/proc/sys/kernel/random/boot_id";
         string text;
         try
         {
-            text = File.ReadAllText(Source).Trim();
+            text = File.ReadAllText(source).Trim();
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
+            string remedy = e is FileNotFoundException or DirectoryNotFoundException ? "Mount /proc."
+                : e.HResult is LinuxErrors.TooManyFilesInProcess or LinuxErrors.TooManyFilesOnMachine ? LinuxErrors.CloseSomeFiles(e.HResult)
+                : "Let this process read it.";
             throw new StoreException(
-                $"The machine's boot id could not be read from {Source}, and without it a store cannot tell whether " +
-                $"the machine was restarted: {e.Message} Mount /proc.",
+                $"The machine's boot id could not be read from {source}, and without it a store cannot tell whether the machine was restarted. {remedy} " +
+                $"The system reported: {e.Message}",
                 e);
         }
 
         return Guid.TryParseExact(text, "D", out _)
             ? text
-            : throw new StoreException($"The machine's boot id in {Source} is '{text}', which is not one. Mount /proc.");
+            : throw new StoreException($"The machine's boot id in {source} is '{text}', which is not one. Mount /proc.");
     }
 
     private static int FileSystemOf(string path, out LinuxNative.FileSystemStatus status)

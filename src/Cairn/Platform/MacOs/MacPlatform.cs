@@ -16,7 +16,8 @@ internal sealed unsafe class MacPlatform : StorePlatform
     // os_sync_wait_on_address, which also works between processes.
     private static readonly bool HasWaits = OperatingSystem.IsMacOSVersionAtLeast(14, 4);
 
-    private readonly Lazy<string> _bootId = new(ReadBootId);
+    // A failure is not kept, because it can be temporary.
+    private readonly Lazy<string> _bootId = new(ReadBootId, LazyThreadSafetyMode.PublicationOnly);
 
     public MacPlatform()
     {

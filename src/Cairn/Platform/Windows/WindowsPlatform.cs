@@ -21,7 +21,8 @@ internal sealed class WindowsPlatform : StorePlatform
     private const FileShare ShareAll = FileShare.ReadWrite | FileShare.Delete;
     private const FileSystemRights CreatorRights = FileSystemRights.Modify | FileSystemRights.Synchronize;
 
-    private readonly Lazy<string> _bootId = new(WindowsBoot.ReadId);
+    // A failure is not kept, because it can be temporary.
+    private readonly Lazy<string> _bootId = new(WindowsBoot.ReadId, LazyThreadSafetyMode.PublicationOnly);
 
     public WindowsPlatform()
     {

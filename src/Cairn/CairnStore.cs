@@ -51,7 +51,7 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
         DefaultCollection = new CairnCollection(this, string.Empty, 0);
 
         // The timer holds only a weak reference, so that it does not keep a forgotten store alive.
-        _counterTimer = new Timer(
+        _counterTimer = BackgroundThread.StartTimer(
             static state =>
             {
                 (WeakReference<Checkpointer> reference, long logFileBytes) = ((WeakReference<Checkpointer>, long))state!;
@@ -62,12 +62,12 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
             },
             (new WeakReference<Checkpointer>(opened.Checkpointer), opened.Options.CheckpointsByItself ? opened.Options.LogFileBytes : long.MaxValue),
             CounterInterval,
-            CounterInterval);
+            opened.Options.Path);
         _sweeper = new ExpirySweeper(opened.Engine);
         if (opened.Options.RemovesExpired)
         {
-            _sweepTimer = new Timer(
-                static state => Sweep((WeakReference<ExpirySweeper>)state!), new WeakReference<ExpirySweeper>(_sweeper), SweepInterval, SweepInterval);
+            _sweepTimer = BackgroundThread.StartTimer(
+                static state => Sweep((WeakReference<ExpirySweeper>)state!), new WeakReference<ExpirySweeper>(_sweeper), SweepInterval, opened.Options.Path);
         }
 
         if (opened.Options.PreTouch)
@@ -136,7 +136,17 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
     public static CairnStore Open(StoreOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
-        return new CairnStore(StoreOpener.Open(options));
+        OpenedStore opened = StoreOpener.Open(options);
+        try
+        {
+            return new CairnStore(opened);
+        }
+        catch
+        {
+            opened.Checkpointer.Stop();
+            StoreOpener.Close(opened); // Otherwise the file would count as in use until the process ends.
+            throw;
+        }
     }
 
     /// <summary>Opens or creates a collection, which has its own keys within the store.</summary>

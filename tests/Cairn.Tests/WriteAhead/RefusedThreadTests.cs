@@ -54,6 +54,19 @@ public sealed class RefusedThreadTests : LoggedStoreTest
         Assert.Equal(0, store.GetStatistics().FailedCheckpoints);
     }
 
+    [Fact]
+    public void Opening_that_gets_no_thread_for_its_timers_fails_and_does_not_keep_the_file_in_use()
+    {
+        Open(Small).Dispose();
+        BackgroundThread.AreTimersRefused = true;
+
+        StoreException failure = Assert.Throws<StoreException>(() => CairnStore.Open(Small));
+
+        BackgroundThread.AreTimersRefused = false;
+        Assert.Contains("refuses a thread for its timers. Raise the limits", failure.Message, StringComparison.Ordinal);
+        StoreMaintenance.Compact(Small.Path); // Needs a store that is not in use.
+    }
+
     private static async Task WithoutThreads(Func<Task> action)
     {
         BackgroundThread.IsRefused = true;

@@ -17,16 +17,20 @@ internal static class SystemLimits
     public static Exception Translate(Exception failure, bool isServer)
     {
         Exception cause = failure is TypeInitializationException ? failure.GetBaseException() : failure;
-        int error = OperatingSystem.IsWindows() ? 0
-            : cause.GetType() == typeof(Win32Exception) ? ((Win32Exception)cause).NativeErrorCode
-            : failure == cause ? 0 // Other exceptions for files have a message of their own.
-            : cause is IOException ? cause.HResult
-            : cause.Message.EndsWith(" EMFILE", StringComparison.Ordinal) ? TooManyFilesInProcess // The exception of the runtime's sockets has no number.
-            : cause.Message.EndsWith(" ENFILE", StringComparison.Ordinal) ? TooManyFilesOnMachine
-            : 0;
+        int error = OperatingSystem.IsWindows() ? 0 : ErrorOf(cause, isOfInitializer: cause != failure);
         return cause is OutOfMemoryException or ThreadStartException || error is TryAgain or TryAgainOfMacOs or NoMemory
             ? ToolException.Refused(isServer ? ExitCode.Server : ExitCode.Store)
             : error is TooManyFilesOnMachine or TooManyFilesInProcess ? ToolException.NoFile(isServer ? ExitCode.Server : ExitCode.File)
             : cause;
     }
+
+    private static int ErrorOf(Exception cause, bool isOfInitializer) => cause switch
+    {
+        Win32Exception exact when exact.GetType() == typeof(Win32Exception) => exact.NativeErrorCode,
+        _ when !isOfInitializer => 0, // Other exceptions for files have a message of their own.
+        IOException => cause.HResult,
+        { Message: var text } when text.EndsWith(" EMFILE", StringComparison.Ordinal) => TooManyFilesInProcess, // The exception of the runtime's sockets has no number.
+        { Message: var text } when text.EndsWith(" ENFILE", StringComparison.Ordinal) => TooManyFilesOnMachine,
+        _ => 0,
+    };
 }

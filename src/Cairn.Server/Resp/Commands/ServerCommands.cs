@@ -95,7 +95,7 @@ internal static class ServerCommands
             return;
         }
 
-        session.CountWork(WorkOfClearing * session.Server.Store.PartitionCount);
+        session.CountWork((WorkOfClearing * session.Server.Store.PartitionCount) + session.Server.Tracking.TrackerCount);
         session.Server.Tracking.BeginFlush();
         try
         {

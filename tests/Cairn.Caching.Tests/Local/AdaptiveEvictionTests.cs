@@ -22,7 +22,7 @@ public class AdaptiveEvictionTests
         Assert.InRange(ratio, (0.97 * capacity / Keys) - 0.01, (double)capacity / Keys);
     }
 
-    // The limit is no multiple of the size. Each new entry pushed an entry that was used once into the main queue: the loop had no hits at all.
+    // The limit is no multiple of the size. New entries pushed entries that were used once into the main queue, and the loop had no hits at all.
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

@@ -21,10 +21,10 @@ internal unsafe ref struct EntryContent
     public ReadOnlySpan<byte> Second;
 
     /// <summary>
-    /// The entry in the file that one of the parts comes from; null if both parts are the caller's. The copied part is compared with the checksum
+    /// The entry in the file that one of the parts comes from; its start is null if both parts are the caller's. The copied part is compared with the checksum
     /// of this entry. Otherwise the new entry's own checksum would hide damage to the old entry.
     /// </summary>
-    public byte* Origin;
+    public EntryView Origin;
     public bool IsOriginSecond;
 
     /// <summary>Whether caches above need no invalidation, because the write only ends a lease or makes none of their values stale.</summary>
@@ -52,7 +52,7 @@ internal unsafe ref struct EntryContent
             Expiration = ExpirationOf(pin.Entry),
             First = isPrefix ? addition : value,
             Second = isPrefix ? value : addition,
-            Origin = pin.Entry.Start,
+            Origin = pin.Entry,
             IsOriginSecond = isPrefix,
         };
     }
@@ -96,7 +96,7 @@ internal unsafe ref struct EntryContent
         byte* value = WriteKey(target, key, fields);
         uint valueSum = WriteValue(value, checksumSeed);
         WriteHeader(target, key, fields, (uint)ValueBytes, valueSum, version, checksumSeed);
-        return Origin is null || IsFaithful(value, key, checksumSeed);
+        return Origin.Start is null || IsFaithful(value, key, checksumSeed);
     }
 
     /// <summary>Writes the value. Returns the checksum of the caller's bytes, not of the file's bytes, which another process can overwrite.</summary>
@@ -120,7 +120,7 @@ internal unsafe ref struct EntryContent
     [MethodImpl(MethodImplOptions.NoInlining)]
     public readonly bool IsFaithful(byte* value, in KeyRef key, ulong checksumSeed)
     {
-        if (Origin is null)
+        if (Origin.Start is null)
         {
             return true;
         }
@@ -129,11 +129,10 @@ internal unsafe ref struct EntryContent
         ReadOnlySpan<byte> added = IsOriginSecond ? First : Second;
         byte* takenCopy = IsOriginSecond ? value + First.Length : value;
         byte* addedCopy = IsOriginSecond ? value : value + First.Length;
-        var origin = new EntryView(Origin);
         uint sum = EntryView.ComputeChecksum(
-            origin.Word0, origin.Version, Origin, origin.FieldsBytes, ValueChecksum.Compute(takenCopy, taken.Length, checksumSeed),
+            Origin.Word0, Origin.Version, Origin.Start, Origin.FieldsBytes, ValueChecksum.Compute(takenCopy, taken.Length, checksumSeed),
             key.Place.Hash, checksumSeed);
-        return sum == origin.Checksum && origin.ValueLength == (uint)taken.Length
+        return sum == Origin.Checksum && Origin.ValueLength == (uint)taken.Length
             && added.SequenceEqual(new ReadOnlySpan<byte>(addedCopy, added.Length));
     }
 

@@ -285,7 +285,7 @@ internal sealed unsafe partial class StoreEngine
                     ChosenVersion = chosenVersion != 0 ? chosenVersion : info.ChosenVersion,
                     Expiration = expiration,
                     First = pin.Value,
-                    Origin = pin.Entry.Start,
+                    Origin = pin.Entry,
                 };
                 WriteStatus status = Write(key, content, WriteCondition.IfVersion, info.Version, out version);
                 if (status != WriteStatus.VersionMismatch)

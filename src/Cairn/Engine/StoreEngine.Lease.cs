@@ -205,7 +205,7 @@ internal sealed unsafe partial class StoreEngine
                 content.Flags = old.Entry.Flags;
                 content.Expiration = EntryContent.ExpirationOf(old.Entry);
                 content.First = new ReadOnlySpan<byte>(old.Entry.Value, (int)old.Entry.ValueLength);
-                content.Origin = old.Entry.Start;
+                content.Origin = old.Entry;
             }
 
             // A marker without a value can be evicted like any entry. A stale value of a kept collection must not be evicted.

@@ -256,6 +256,10 @@ internal sealed unsafe partial class StoreEngine
         Bucket.Store(bucket, slotIndex, Bucket.Pack(place.Tag, version, memory.OffsetOf(target)));
 
         Bucket.MarkUnread(bucket, slotIndex);
+        if (log != PartitionBlock.LogKeep)
+        {
+            EntryView.MarkGarbage(old); // As in EntryAccounting.TakeOut.
+        }
 
         // The counts, as EntryAccounting keeps them: one entry replaces another.
         oldHeader->LiveBytes -= (int)oldBytes;

@@ -238,9 +238,10 @@ internal sealed unsafe partial class StoreEngine
 
             ProtocolHook.Reach(ProtocolStep.PinValidated);
 
-            // The bytes are stable now. They are parsed again, because Find parsed them before the pin.
-            if (!Memory.TryView(located.Slot, out EntryView entry) || entry.Word0 != located.Entry.Word0
-                || entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
+            // The bytes are stable now. The entry that Find has parsed is valid, because the slot has not changed. It is not parsed again, because another
+            // writer can have replaced and marked it since.
+            EntryView entry = located.Entry;
+            if (entry.ComputeChecksum(key.Place.Hash, Memory.ChecksumSeed) != entry.Checksum)
             {
                 Unpin(cell);
                 OnDamaged(partition, located, key);

@@ -701,7 +701,7 @@ internal sealed unsafe partial class StoreEngine
             var value = new ReadOnlySpan<byte>(old.Value, (int)old.ValueLength);
             content.First = isPrefix ? addition : value;
             content.Second = isPrefix ? value : addition;
-            content.Origin = old.Start;
+            content.Origin = old;
             content.IsOriginSecond = isPrefix;
             write.Bytes = content.PaddedBytes(write.Key);
             status = TryWriteLocked(ref write, content);

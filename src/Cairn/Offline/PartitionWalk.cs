@@ -202,6 +202,10 @@ internal sealed unsafe class PartitionWalk : IDisposable
             {
                 Visit(partition, segment, entry, offset, visitor, cancellationToken);
             }
+            else if (entry.IsMarked(_image.HashKey(entry), _image.ChecksumSeed))
+            {
+                visitor.OnDeadEntry(entry, offset, isWhole: true);
+            }
 
             cursor = isRun ? length : cursor + entry.PaddedBytes;
         }

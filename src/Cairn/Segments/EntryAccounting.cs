@@ -19,7 +19,17 @@ internal static unsafe class EntryAccounting
     public static void TakeOut(StoreMemory memory, PartitionBlock* partition, in EntryView entry)
     {
         long paddedBytes = entry.PaddedBytes;
-        memory.Header(memory.SegmentAt(entry.Start))->LiveBytes -= (int)paddedBytes;
+        int segment = memory.SegmentAt(entry.Start);
+        SegmentHeader* header = memory.Header(segment);
+        header->LiveBytes -= (int)paddedBytes;
+
+        // Not in the kept region: after a loss of power, a slot of the file can name a kept entry that was marked later. Not in the victim, which the
+        // evictor has passed or is passing.
+        if (header->Log != PartitionBlock.LogKeep && partition->Victim != segment + 1)
+        {
+            EntryView.MarkGarbage(entry.Start);
+        }
+
         uint collection = entry.Collection;
         if (IsCleared(memory, partition, entry.Version, collection))
         {

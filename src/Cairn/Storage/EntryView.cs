@@ -21,7 +21,8 @@ namespace Cairn.Storage;
 //       lease       u32   owner slot | u32 incarnation | i64 end of the lease, Unix milliseconds
 //       chosen      u64   version that a client chose
 //
-//   I1  Everything except the sliding word is written once, before a slot leads to the entry.
+//   I1  Everything except the sliding word and the type is written once, before a slot leads to the entry. The type can become None (MarkGarbage)
+//       after the slot has changed.
 //   I2  The checksum covers everything except itself and the sliding word, which has its own check.
 //
 // Lengths are read once, in Parse. If a process overwrites them afterwards, the content of a read changes, but not its bounds.
@@ -36,7 +37,10 @@ internal readonly unsafe struct EntryView
     // space.
     private const long LateHolderMs = 5 * 60 * 1000;
 
+    private const int OffsetOfType = 2;
     private const ulong ChecksumSalt = 0xA076_1D64_78BD_642F;
+
+    private static ReadOnlySpan<EntryType> KnownTypes => [EntryType.Value, EntryType.Lease, EntryType.Hash];
 
     public readonly byte* Start;
     public readonly ulong Word0;
@@ -135,6 +139,16 @@ internal readonly unsafe struct EntryView
     /// <summary>Returns the first word of a gap: <paramref name="paddedBytes"/> bytes of a segment without an entry.</summary>
     public static ulong GapWord(long paddedBytes) => (ulong)(paddedBytes - HeaderBytes - 1) << 32;
 
+    /// <summary>
+    /// Marks an entry that no slot names any more. A walk over its segment then need not look for its slot. Only the holder of the partition's lock calls this.
+    /// </summary>
+    /// <remarks>
+    /// A hint: an entry without the mark can be garbage, too. Release: pairs with the second read of the slot by a reader that has read the mark
+    /// (HashIndex.Validate). The reader then sees that the slot has changed.
+    /// </remarks>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void MarkGarbage(byte* start) => Volatile.Write(ref *(start + OffsetOfType), (byte)EntryType.None);
+
     public static ulong PackSliding(long deadlineMs)
     {
         ulong deadline = (ulong)deadlineMs & 0xFFFF_FFFF_FFFF;
@@ -160,6 +174,22 @@ internal readonly unsafe struct EntryView
     /// <summary>Computes the checksum from the hash of the key and the store's seed.</summary>
     public uint ComputeChecksum(ulong keyHash, ulong seed) =>
         ComputeChecksum(Word0, Version, Start, FieldsBytes, ValueChecksum.Compute(Value, (int)ValueLength, seed), keyHash, seed);
+
+    /// <summary>Returns whether these bytes, whose type is None, are an undamaged entry with the mark of garbage. A gap is not.</summary>
+    public bool IsMarked(ulong keyHash, ulong seed)
+    {
+        uint valueSum = ValueChecksum.Compute(Value, (int)ValueLength, seed);
+        foreach (EntryType type in KnownTypes)
+        {
+            ulong word0 = Word0 | ((ulong)type << (8 * OffsetOfType));
+            if (ComputeChecksum(word0, Version, Start, FieldsBytes, valueSum, keyHash, seed) == Checksum)
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
 
     /// <summary>Computes the checksum if the value's part is known. Long values are summed outside the lock.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

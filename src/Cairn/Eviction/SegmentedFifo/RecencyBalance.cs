@@ -146,7 +146,7 @@ internal sealed unsafe class RecencyBalance(StoreMemory memory, SegmentPool pool
         header->SampledUses = (ushort)(uses + 1);
     }
 
-    // The average use counter of the first live entries, times Unit.
+    // The average use counter of the live ones of the first entries, times Unit.
     private int AverageUses(int segment, long end, int mostUses)
     {
         byte* start = memory.SegmentStart(segment);
@@ -162,12 +162,12 @@ internal sealed unsafe class RecencyBalance(StoreMemory memory, SegmentPool pool
             }
 
             cursor += entry.PaddedBytes;
+            count++;
             if (entry.Type == EntryType.None)
             {
                 continue;
             }
 
-            count++;
             KeyPlacement place = memory.Place(memory.HashKey(entry.Key, entry.KeyLength, entry.Collection));
             if (HashIndex.FindByLocation(memory, place, memory.OffsetOf(entry.Start), out Bucket* bucket, out int slot, out _))
             {

@@ -144,7 +144,15 @@ public sealed unsafe partial class CairnStore : IDisposable, IClosedAtExit
         catch
         {
             opened.Checkpointer.Stop();
-            StoreOpener.Close(opened); // Otherwise the file would count as in use until the process ends.
+            if (opened.IsNew)
+            {
+                StoreOpener.Discard(opened);
+            }
+            else
+            {
+                StoreOpener.Close(opened); // Otherwise the file would count as in use until the process ends.
+            }
+
             throw;
         }
     }

@@ -115,7 +115,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
             MaxCapacityBytes = layout.MaxCapacityBytes,
             AverageEntryBytes = layout.AverageEntryBytes,
         };
-        platform.TryPublish(target, path, replace: true); // C5
+        platform.TryPublish(target, path, replace: true, "The new file of the store"); // C5
         GC.KeepAlive(memory);
         return report with { Duration = Stopwatch.GetElapsedTime(started) };
     }

@@ -1,3 +1,4 @@
+using Cairn.Concurrency;
 using Cairn.Encryption;
 using Cairn.Messages;
 using Cairn.Platform;
@@ -11,17 +12,63 @@ namespace Cairn.Opening;
 // store or a file of another program, and never an incomplete store.
 internal static unsafe class StoreFormatter
 {
-    /// <summary>Creates a store at <paramref name="path"/>. Returns false if another file has got the name meanwhile.</summary>
-    public static bool TryCreate(StorePlatform platform, StoreOptions options, string path, bool replace)
+    /// <summary>Creates a store at <paramref name="path"/>. Returns its file. Null if another file has got the name meanwhile.</summary>
+    public static StoreFile? TryCreate(StorePlatform platform, StoreOptions options, string path, bool replace)
     {
         StoreLayout layout = Plan(options, out int segments);
 
         // The first page is durable before the name is. So after a restart of the machine the page identifies the file, and its boot id shows that the
         // store was not closed. The other pages need only be complete in memory.
         KeyBlock? key = options.Encryption is { } encryption ? StoreKeys.Create(encryption) : null;
-        using StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key, options.ReservesSpace);
-        file.FlushData();
-        return platform.TryPublish(file, path, replace);
+        StoreFile file = CreateUnpublished(platform, path, layout, segments, options.TimeProvider, RandomBits.Next(), key, options.ReservesSpace);
+        StoreFile? published = null;
+        try
+        {
+            file.FlushData();
+            published = platform.TryPublish(file, path, replace, "The new, empty store") ? file : null;
+            return published;
+        }
+        catch (StoreException failure) when (!replace && failure.InnerException is StoreException)
+        {
+            if (TryWithdraw(platform, file))
+            {
+                throw new StoreException($"The store '{path}' was not created. {failure.InnerException.Message}", failure);
+            }
+
+            throw;
+        }
+        finally
+        {
+            if (published is null)
+            {
+                file.Dispose();
+            }
+        }
+    }
+
+    /// <summary>
+    /// Deletes a store that this process has just created, because it cannot be opened. Returns false, with nothing changed, if another process has opened
+    /// the store or replaced its file, or if the system refuses the deletion.
+    /// </summary>
+    public static bool TryWithdraw(StorePlatform platform, StoreFile file)
+    {
+        try
+        {
+            var super = default(Superblock);
+            bool isUnused = file.TryLockByte(OwnerTable.GateByte) && !file.IsByteLockedByOther(OwnerTable.GateByte + 1, StoreLayout.MaxOwners)
+                && file.Read(0, new Span<byte>(&super, sizeof(Superblock))) == sizeof(Superblock) && super.State == Superblock.StateInUse;
+            if (isUnused && file.IsStillAt(file.Path))
+            {
+                platform.Delete(file.Path);
+                return true;
+            }
+        }
+        catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+        {
+            // The first failure is the one to report.
+        }
+
+        return false;
     }
 
     /// <summary>Returns the layout of a new store and its initial number of segments.</summary>
@@ -112,7 +159,7 @@ internal static unsafe class StoreFormatter
         LogBlock log = old->Log.Emptied(old->Log.LogId);
         file.Write(Marshal.OffsetOf<Superblock>(nameof(Superblock.Log)), MemoryMarshal.AsBytes(new ReadOnlySpan<LogBlock>(in log)));
         file.FlushData();
-        platform.TryPublish(file, path, replace: true);
+        platform.TryPublish(file, path, replace: true, "The larger store");
     }
 
     public static void WriteBootId(Superblock* super, string bootId)

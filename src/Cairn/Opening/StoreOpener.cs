@@ -36,29 +36,42 @@ internal static unsafe class StoreOpener
         StorePlatform platform = HostPlatform.Current;
         string path = Path.GetFullPath(options.Path);
         platform.RequireSupportedFileSystem(path);
-        for (int attempt = 0; attempt < MaxAttempts; attempt++)
+        StoreFile? created = null;
+        try
         {
-            if (TryOpenFile(platform, options, path) is { } file)
+            for (int attempt = 0; attempt < MaxAttempts; attempt++)
             {
-                try
+                if (TryOpenFile(platform, options, path, ref created) is { } file)
                 {
-                    if (TryOpenStore(platform, options, path, file) is { } opened)
+                    try
                     {
-                        return opened;
+                        if (TryOpenStore(platform, options, path, file) is { } opened)
+                        {
+                            return opened with { IsNew = created?.Identity == file.Identity };
+                        }
                     }
-                }
-                catch
-                {
+                    catch
+                    {
+                        file.Dispose();
+                        throw;
+                    }
+
                     file.Dispose();
-                    throw;
                 }
-
-                file.Dispose();
             }
-        }
 
-        throw new StoreException(
-            $"The file '{path}' was replaced {MaxAttempts} times while it was being opened. Find out which program keeps replacing it.");
+            throw new StoreException(
+                $"The file '{path}' was replaced {MaxAttempts} times while it was being opened. Find out which program keeps replacing it.");
+        }
+        catch when (created is not null)
+        {
+            StoreFormatter.TryWithdraw(platform, created);
+            throw;
+        }
+        finally
+        {
+            created?.Dispose();
+        }
     }
 
     /// <summary>
@@ -102,7 +115,7 @@ internal static unsafe class StoreOpener
         }
     }
 
-    private static StoreFile? TryOpenFile(StorePlatform platform, StoreOptions options, string path)
+    private static StoreFile? TryOpenFile(StorePlatform platform, StoreOptions options, string path, ref StoreFile? created)
     {
         // The log is in the directory of the file itself, not in the directory of a link to it.
         path = FileAt(path);
@@ -120,8 +133,10 @@ internal static unsafe class StoreOpener
         catch (FileNotFoundException missing) when (options.OpenMode != StoreOpenMode.OpenExisting)
         {
             LogOpening.RefuseOrphans(platform, path);
-            bool isCreated = StoreFormatter.TryCreate(platform, options, path, replace: false);
-            if (!isCreated && options.OpenMode == StoreOpenMode.CreateNew)
+            created?.Dispose(); // The store that this opening created before has been deleted or replaced.
+            created = null;
+            created = StoreFormatter.TryCreate(platform, options, path, replace: false);
+            if (created is null && options.OpenMode == StoreOpenMode.CreateNew)
             {
                 throw new StoreException($"The file '{path}' was created by another process at the same moment. Open it instead.", missing);
             }
@@ -180,7 +195,7 @@ internal static unsafe class StoreOpener
             if (file.Length == 0 && options.OpenMode != StoreOpenMode.OpenExisting)
             {
                 // The file has no content that could be lost, so it is formatted as a store.
-                StoreFormatter.TryCreate(platform, options, path, replace: true);
+                StoreFormatter.TryCreate(platform, options, path, replace: true)?.Dispose();
                 return null;
             }
 

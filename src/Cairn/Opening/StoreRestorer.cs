@@ -75,7 +75,7 @@ internal static unsafe class StoreRestorer
         StoreOpener.FlushAndMark(memory);
         engine.Owners.ReleaseSlot();
         cancellationToken.ThrowIfCancellationRequested();
-        if (!platform.TryPublish(target, path, replace: false))
+        if (!platform.TryPublish(target, path, replace: false, "The restored store"))
         {
             throw Taken(path);
         }

@@ -126,7 +126,7 @@ internal abstract class StorePlatform
         }
         catch (IOException failure)
         {
-            throw new StoreException($"The files in '{directory}' could not be listed: {failure.Message}", failure);
+            throw new StoreException($"The files in '{directory}' could not be listed: {failure.Message.TrimEnd('.')}. Check the disk, and the limit of open files.", failure);
         }
     }
 
@@ -138,15 +138,28 @@ internal abstract class StorePlatform
     /// <param name="file">The file.</param>
     /// <param name="path">The full path.</param>
     /// <param name="replace">Whether to replace an existing file of that name.</param>
-    public bool TryPublish(StoreFile file, string path, bool replace)
+    /// <param name="what">The file as the subject of a message: "The backup".</param>
+    /// <exception cref="StoreException">
+    /// The file cannot get the name. Or the file has its name, but the disk failed to keep it; then the inner exception is that of
+    /// <see cref="FlushDirectory"/>.
+    /// </exception>
+    public bool TryPublish(StoreFile file, string path, bool replace, string what)
     {
         if (!file.TryPublish(path, replace))
         {
             return false;
         }
 
-        FlushDirectory(Path.GetDirectoryName(path)!);
-        return true;
+        try
+        {
+            FlushDirectory(Path.GetDirectoryName(path)!);
+            return true;
+        }
+        catch (StoreException failure)
+        {
+            string remedy = replace ? "" : " Use the file, or delete it before you try again.";
+            throw new StoreException($"{what} '{path}' is complete and has its name. {failure.Message}{remedy}", failure);
+        }
     }
 
     /// <summary>

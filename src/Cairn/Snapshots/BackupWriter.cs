@@ -40,7 +40,7 @@ internal sealed unsafe class BackupWriter(StoreEngine engine, StorePlatform plat
         progress?.Report(new StoreProgress("writing to disk", 0, writer.Bytes));
         writer.Finish();
         cancellationToken.ThrowIfCancellationRequested();
-        platform.TryPublish(file, path, replace: true);
+        platform.TryPublish(file, path, replace: true, "The backup");
         progress?.Report(new StoreProgress("writing to disk", writer.Bytes, writer.Bytes));
         GC.KeepAlive(engine);
         return new BackupReport

@@ -41,7 +41,7 @@ internal static unsafe class LogFiles
         file.Write(0, page);
         file.KeepPermissionsOf(storePath);
         file.FlushData();
-        platform.TryPublish(file, path, replace: true);
+        platform.TryPublish(file, path, replace: true, "The file of the log");
         Volatile.Write(ref memory.Super->Log.PieceMark, LogMark.Of(sequence));
         return state;
     }

@@ -132,7 +132,7 @@ internal static class LinuxErrors
         error == TooManyFilesInProcess ? "Close some files of this process, or raise 'ulimit -n'." : "Close some files on this machine, or raise fs.file-max.";
 
     public static StoreException Failed(string what, int error) =>
-        new($"{what}: {Text(error)}.");
+        new($"{what}: {Text(error)}.{(error == InputOutput ? " Check the disk." : "")}");
 
     public static string Text(int error) => $"{Marshal.GetPInvokeErrorMessage(error)} (error {error})";
 }

@@ -120,7 +120,7 @@ internal sealed class LinuxPlatform : StorePlatform
         if (error is not (0 or LinuxErrors.Invalid or LinuxErrors.NotSupported))
         {
             throw LinuxErrors.Failed(
-                $"Writing the directory '{directory}' to disk failed; names of files in it may be lost if the machine stops. Check the disk", error);
+                $"Writing the directory '{directory}' to disk failed; names of files in it may be lost if the machine stops", error);
         }
     }
 

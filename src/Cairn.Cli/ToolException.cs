@@ -10,6 +10,10 @@ internal sealed class ToolException : Exception
 
     public static ToolException Usage(string message) => new(Cli.ExitCode.Usage, message);
 
+    /// <summary>Creates the exception for a file that the system refuses to make longer.</summary>
+    public static ToolException TooLarge(string path, Exception cause) =>
+        new(Cli.ExitCode.File, $"The file '{path}' exceeds the limit of this process ('ulimit -f') or of the file system.", cause);
+
     /// <summary>Creates the exception for a thread, or for memory, that the system refuses.</summary>
     public static ToolException Refused(int exitCode) => new(
         exitCode,

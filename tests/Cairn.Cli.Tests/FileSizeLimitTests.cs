@@ -29,11 +29,24 @@ public sealed class FileSizeLimitTests : ToolTest
         Assert.Empty(Directory.GetFiles(Path.GetDirectoryName(StorePath)!, "export*"));
     }
 
+    [Fact]
+    public void Server_that_cannot_write_the_file_with_its_number_says_so_and_leaves_no_file()
+    {
+        ToolRun serve = RunWithFileLimit(
+            [], bytes: 0, "serve", "--store", StorePath, "--memcached", "127.0.0.1:0", "--resp", "off", "--http", "off", "--pid-file", PathOf("pid"));
+
+        Assert.Equal(ExitCode.File, serve.Code);
+        Assert.Contains("ulimit -f", serve.Error, StringComparison.Ordinal);
+        Assert.Empty(Directory.GetFileSystemEntries(Path.GetDirectoryName(StorePath)!));
+    }
+
     // The runtime has a file in memory that is larger, unless this variable is set.
-    private static ToolRun RunWithFileLimit(byte[] input, params string[] args)
+    private static ToolRun RunWithFileLimit(byte[] input, params string[] args) => RunWithFileLimit(input, 64 << 10, args);
+
+    private static ToolRun RunWithFileLimit(byte[] input, int bytes, params string[] args)
     {
         using ToolProcess process = ToolProcess.StartProgram(
-            "env", ["DOTNET_EnableWriteXorExecute=0", "prlimit", $"--fsize={64 << 10}:", .. ToolProcess.Command, .. args]);
+            "env", ["DOTNET_EnableWriteXorExecute=0", "prlimit", $"--fsize={bytes}:", .. ToolProcess.Command, .. args]);
         return process.Finish(input);
     }
 }

@@ -236,10 +236,18 @@ internal sealed class ServeCommand : ToolCommand
         {
             ReplacedFile.RequireFile(path);
             string written = path + ".new";
-            File.WriteAllLines(written, ports.Select(port => string.Create(
-                CultureInfo.InvariantCulture, $"TCP {(port.AddressFamily == AddressFamily.InterNetworkV6 ? "INET6" : "INET")}: {port.Port}")));
-            File.Move(written, path, overwrite: true);
-            return path;
+            try
+            {
+                File.WriteAllLines(written, ports.Select(port => string.Create(
+                    CultureInfo.InvariantCulture, $"TCP {(port.AddressFamily == AddressFamily.InterNetworkV6 ? "INET6" : "INET")}: {port.Port}")));
+                File.Move(written, path, overwrite: true);
+                return path;
+            }
+            catch (Exception e) when (e is IOException or ArgumentOutOfRangeException)
+            {
+                File.Delete(written); // The disk may be full, or the limit on file sizes reached, after the file was created.
+                throw;
+            }
         });
     }
 
@@ -317,6 +325,10 @@ internal sealed class ServeCommand : ToolCommand
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
             throw new ToolException(ExitCode.File, $"{option} '{path}' cannot be written: {e.Message}", e);
+        }
+        catch (ArgumentOutOfRangeException e)
+        {
+            throw ToolException.TooLarge(path, e); // .NET reports a file that is too large in this way.
         }
     }
 

@@ -4,8 +4,13 @@ namespace Cairn.Cli.Output;
 
 // Writes a file beside its target and replaces the target when the file is complete. A reader of the target finds either the old file or
 // the new one, never a partial one, also if the process is interrupted.
+//
+// A process that is killed leaves its file. A living process holds the lock of its file. So the next command with this target deletes the
+// files without a lock (docs/decisions/0009-a-kernel-lock-proves-liveness.md).
 internal sealed class ReplacedFile : IDisposable
 {
+    private const string Suffix = ".part";
+
     private readonly string _path;
     private readonly string? _temporary;
     private readonly FileStream _file;
@@ -63,15 +68,25 @@ internal sealed class ReplacedFile : IDisposable
             }
 
             bool isThere = File.Exists(target);
-            string temporary = $"{target}.{Environment.ProcessId}.part";
-            var options = new FileStreamOptions { Mode = FileMode.Create, Access = FileAccess.Write, BufferSize = 0 };
+            RemoveAbandoned(target);
+            string temporary = string.Create(CultureInfo.InvariantCulture, $"{target}.{Environment.ProcessId}{Suffix}");
+            var options = new FileStreamOptions { Mode = FileMode.Create, Access = FileAccess.Write, Share = FileShare.None, BufferSize = 0 };
             if (!OperatingSystem.IsWindows())
             {
                 // Data of a store belongs to its owner, so only the owner may read a new file. An existing file keeps its mode.
                 options.UnixCreateMode = isThere ? File.GetUnixFileMode(target) : UnixFileMode.UserRead | UnixFileMode.UserWrite;
             }
 
-            return new ReplacedFile(target, temporary, new FileStream(temporary, options));
+            while (true)
+            {
+                var file = new FileStream(temporary, options);
+                if (File.Exists(temporary))
+                {
+                    return new ReplacedFile(target, temporary, file);
+                }
+
+                file.Dispose(); // Another process locked the file first, and deleted it.
+            }
         }
         catch (Exception failure) when (failure is IOException or UnauthorizedAccessException)
         {
@@ -109,6 +124,28 @@ internal sealed class ReplacedFile : IDisposable
         }
     }
 
+    private static void RemoveAbandoned(string target)
+    {
+        string prefix = Path.GetFileName(target) + ".";
+        foreach (string path in TemporaryNames.FindBetween(Path.GetDirectoryName(target)!, prefix, Suffix))
+        {
+            ReadOnlySpan<char> process = Path.GetFileName(path.AsSpan())[prefix.Length..^Suffix.Length];
+            if (!int.TryParse(process, NumberStyles.None, CultureInfo.InvariantCulture, out _))
+            {
+                continue;
+            }
+
+            try
+            {
+                new FileStream(path, FileMode.Open, FileAccess.Write, FileShare.None, 0, FileOptions.DeleteOnClose).Dispose();
+            }
+            catch (Exception e) when (e is IOException or UnauthorizedAccessException)
+            {
+                // Its process is alive, or it belongs to another user.
+            }
+        }
+    }
+
     private static ToolException NotWritten(string path, Exception failure) =>
         new(ExitCode.File, $"'{path}' cannot be written: {failure.Message}", failure);
 
@@ -128,7 +165,7 @@ internal sealed class ReplacedFile : IDisposable
             }
             catch (ArgumentOutOfRangeException e)
             {
-                throw new ToolException(ExitCode.File, $"The file '{path}' exceeds the limit of this process ('ulimit -f') or of the file system.", e);
+                throw ToolException.TooLarge(path, e);
             }
             catch (IOException failure)
             {

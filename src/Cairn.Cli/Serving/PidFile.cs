@@ -25,9 +25,9 @@ internal sealed class PidFile : IDisposable
         {
             File.WriteAllText(_temporary, string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessId}\n"));
         }
-        catch (IOException)
+        catch (Exception e) when (e is IOException or ArgumentOutOfRangeException)
         {
-            Dispose(); // The disk may be full after the file was created.
+            Dispose(); // The disk may be full, or the limit on file sizes reached, after the file was created.
             throw;
         }
     }

@@ -311,20 +311,21 @@ internal sealed partial class FileEngine
         RequireWithinSizeLimit(_buffer.WrittenCount);
         string target = new FileInfo(_path) is { LinkTarget: not null } link ? link.ResolveLinkTarget(returnFinalTarget: true)!.FullName : _path;
         string temporary = target + ".rewriting";
-        KeepOldFormat();
+        string? backup = null;
         try
         {
+            backup = KeepOldFormat(temporary);
             WriteTemporary(temporary, target);
             if (!FileStamp.Of(_path).IsSameFile(_seen) && _seen.Exists)
             {
-                return Abandon(temporary);
+                return Abandon(temporary, backup);
             }
 
             File.Move(temporary, target, overwrite: true);
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
-            Abandon(temporary);
+            Abandon(temporary, backup);
             throw e is UnauthorizedAccessException
                 ? new UnauthorizedAccessException($"The user '{Environment.UserName}' may not replace the cache file '{_path}': {e.Message}", e)
                 : new IOException($"The cache file '{_path}' could not be written, so nothing is changed: {e.Message}", e);
@@ -438,11 +439,12 @@ internal sealed partial class FileEngine
         }
     }
 
-    private static bool Abandon(string temporary)
+    private static bool Abandon(string temporary, string? backup)
     {
         try
         {
             File.Delete(temporary);
+            File.Delete(backup ?? temporary); // The next rewrite makes another.
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)
         {
@@ -452,12 +454,13 @@ internal sealed partial class FileEngine
         return false;
     }
 
-    // Keeps a backup of the file that Net.DistributedFileStoreCache wrote, for users who return to that library.
-    private void KeepOldFormat()
+    // Keeps a backup of the file that Net.DistributedFileStoreCache wrote, for users who return to that library. It gets its name when it is complete.
+    // Returns its path. Null if the file has another format.
+    private string? KeepOldFormat(string temporary)
     {
         if (!_isOldFormat)
         {
-            return;
+            return null;
         }
 
         for (int number = 1; ; number++)
@@ -465,8 +468,9 @@ internal sealed partial class FileEngine
             string backup = string.Create(CultureInfo.InvariantCulture, $"{_path}.backup{(number == 1 ? "" : number)}");
             if (!File.Exists(backup))
             {
-                File.Copy(_path, backup);
-                return;
+                File.Copy(_path, temporary, overwrite: true);
+                File.Move(temporary, backup);
+                return backup;
             }
         }
     }

@@ -14,13 +14,15 @@ internal static class TemporaryNames
             directory, Prefix(nameHint) + Random.Shared.NextInt64().ToString("x16", CultureInfo.InvariantCulture) + Suffix);
 
     /// <summary>Returns the paths of all files that were created for this name and do not have it yet, by living and dead processes.</summary>
-    public static IEnumerable<string> Find(string directory, string nameHint)
+    public static IEnumerable<string> Find(string directory, string nameHint) => FindBetween(directory, Prefix(nameHint), Suffix);
+
+    /// <summary>Returns the paths of the files whose names begin and end like this. Empty if the directory cannot be listed.</summary>
+    public static IEnumerable<string> FindBetween(string directory, string prefix, string suffix)
     {
         try
         {
             var all = new EnumerationOptions { AttributesToSkip = FileAttributes.None, MatchType = MatchType.Simple };
-            string prefix = Prefix(nameHint);
-            return Directory.GetFiles(directory, "*" + Suffix, all)
+            return Directory.GetFiles(directory, "*" + suffix, all)
                 .Where(path => Path.GetFileName(path).StartsWith(prefix, StringComparison.Ordinal));
         }
         catch (Exception e) when (e is IOException or UnauthorizedAccessException)

@@ -44,6 +44,38 @@ public sealed class ReplacedFileTests : IDisposable
     }
 
     [Fact]
+    public void Files_of_killed_commands_with_the_same_target_are_removed_and_no_others()
+    {
+        string path = _directory["file"];
+        string[] others = ["file.12", "file.12.part.old", "file.x.part", "file.new.12.part", "other.12.part"];
+        Array.ForEach(["file.12.part", "file.4000000.part", .. others], name => File.WriteAllText(_directory[name], "half"));
+
+        using (ReplacedFile file = ReplacedFile.Create(path))
+        {
+            file.Commit();
+        }
+
+        Assert.Equal(["file", .. others.Order(StringComparer.Ordinal)], _directory.FileNames.Order(StringComparer.Ordinal));
+    }
+
+    [Fact]
+    public void File_of_a_command_that_still_runs_stays()
+    {
+        string path = _directory["file"];
+        using ReplacedFile running = ReplacedFile.Create(path);
+        running.Stream.Write("whole"u8);
+        string part = _directory["file.12.part"];
+        File.Move(_directory[$"file.{Environment.ProcessId}.part"], part);
+
+        using (ReplacedFile second = ReplacedFile.Create(path))
+        {
+            second.Commit();
+        }
+
+        Assert.True(File.Exists(part));
+    }
+
+    [Fact]
     public void Mode_of_the_file_that_was_there_is_kept()
     {
         if (OperatingSystem.IsWindows())

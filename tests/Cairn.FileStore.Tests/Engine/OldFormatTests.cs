@@ -1,4 +1,6 @@
 using System.Globalization;
+using Cairn.Platform;
+using Microsoft.Win32.SafeHandles;
 
 namespace Cairn.FileStore.Tests.Engine;
 
@@ -116,6 +118,40 @@ public sealed class OldFormatTests : IDisposable
     }
 
     [Fact]
+    public void Conversion_that_fails_leaves_no_backup_and_the_next_one_makes_it()
+    {
+        const string Old = """{"Cache":{"a":"1"}}""";
+        _file.Text = Old;
+        var disk = new FailingDisk();
+        DistributedFileStoreCacheString cache = Open();
+
+        for (int attempt = 0; attempt < 3; attempt++)
+        {
+            Assert.Throws<IOException>(() => disk.On(() =>
+            {
+                cache.Set("b", "2");
+                return 0;
+            }));
+        }
+
+        Assert.Equal(Old, _file.Text);
+        Assert.DoesNotContain(_file.FileNames, name => name.Contains("backup", StringComparison.Ordinal) || name.EndsWith(".rewriting", StringComparison.Ordinal));
+        cache.Set("b", "2");
+        Assert.Equal(Old, File.ReadAllText(_file.FilePath + ".backup"));
+    }
+
+    [Fact]
+    public void Backup_that_cannot_be_completed_does_not_get_its_name()
+    {
+        _file.Text = """{"Cache":{"a":"1"}}""";
+        Directory.CreateDirectory(_file.FilePath + ".rewriting");
+
+        Assert.ThrowsAny<Exception>(() => Open().Set("b", "2"));
+
+        Assert.False(File.Exists(_file.FilePath + ".backup"));
+    }
+
+    [Fact]
     public void Earlier_backup_is_kept()
     {
         File.WriteAllText(_file.FilePath + ".backup", "earlier");
@@ -140,4 +176,9 @@ public sealed class OldFormatTests : IDisposable
     }
 
     private DistributedFileStoreCacheString Open() => _file.Open(options => options.TimeProvider = _clock);
+
+    private sealed class FailingDisk : ProxyPlatform
+    {
+        public override void FlushFile(SafeFileHandle file, string what) => throw FileFailures.NotFlushed(what, "the test says so");
+    }
 }

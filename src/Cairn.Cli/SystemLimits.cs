@@ -21,8 +21,14 @@ internal static class SystemLimits
         return cause is OutOfMemoryException or ThreadStartException || error is TryAgain or TryAgainOfMacOs or NoMemory
             ? ToolException.Refused(isServer ? ExitCode.Server : ExitCode.Store)
             : error is TooManyFilesOnMachine or TooManyFilesInProcess ? ToolException.NoFile(isServer ? ExitCode.Server : ExitCode.File)
+            : IsOfRandomNumbers(cause) ? ToolException.NoRandomNumbers(isServer ? ExitCode.Server : ExitCode.Store)
             : cause;
     }
+
+    // Guid.NewGuid throws this exception without another text. Naming its type here would load the assembly of cryptography.
+    private static bool IsOfRandomNumbers(Exception cause) =>
+        cause.GetType().FullName == "System.Security.Cryptography.CryptographicException"
+        && cause.Message == "Error occurred during a cryptographic operation.";
 
     private static int ErrorOf(Exception cause, bool isOfInitializer) => cause switch
     {

@@ -19,6 +19,10 @@ internal sealed class ToolException : Exception
         exitCode,
         "The system refuses a thread or memory. Raise the limits ('ulimit -u' and 'ulimit -v', or the processes and the memory of the container), or end other programs.");
 
+    /// <summary>Creates the exception for random numbers that the system refuses.</summary>
+    public static ToolException NoRandomNumbers(int exitCode) => new(
+        exitCode, "The system provides no random numbers, without which the tool creates no store and starts no server. Make sure that this process can read /dev/urandom.");
+
     /// <summary>Creates the exception for an open file, a pipe or a socket that the system refuses because there are too many.</summary>
     public static ToolException NoFile(int exitCode) => new(
         exitCode,

@@ -1,4 +1,5 @@
 using System.ComponentModel;
+using System.Security.Cryptography;
 
 namespace Cairn.Cli.Tests;
 
@@ -20,6 +21,8 @@ public sealed class SystemLimitsTests : ToolTest
         { InInitializer(new IOException("Too many open files in system", 23)), File, ExitCode.File },
         { InInitializer(new InvalidOperationException("Exception of type 'System.Net.InternalException' was thrown. EMFILE")), File, ExitCode.File },
         { new Win32Exception(24), File, ExitCode.File },
+        { new CryptographicException(), "Make sure that this process can read /dev/urandom", ExitCode.Store },
+        { new CryptographicException("The certificate is broken."), "internal error of the tool: CryptographicException: The certificate is broken.", ExitCode.Failure },
         { InInitializer(new InvalidOperationException("no reason known")), "internal error of the tool: InvalidOperationException: no reason known", ExitCode.Failure },
         { new IOException("used by another process", 11), "cairn: used by another process", ExitCode.File },
     };

@@ -1,6 +1,7 @@
 // The engine: listeners, workers, and the connections between them. The first worker accepts for all workers. Each connection goes to the
 // worker with the fewest connections, and stays there.
 using System.Collections.Concurrent;
+using System.Net.Sockets;
 using Cairn.Messages;
 using Cairn.Server.Buffers;
 using Cairn.Server.Io;
@@ -291,7 +292,7 @@ internal sealed class ServerEngine : IAsyncDisposable
                 Log.Write(
                     LogLevel.Information,
                     $"Connections are served through {_workers[0].Loop.Description} by {_workers.Length} worker(s).");
-                BeginAccepting();
+                await BeginAcceptingAsync().ConfigureAwait(false);
                 return;
             }
 
@@ -330,17 +331,23 @@ internal sealed class ServerEngine : IAsyncDisposable
         }
     }
 
-    private void BeginAccepting()
+    private async Task BeginAcceptingAsync()
     {
         Worker acceptor = _workers[0];
+        var listening = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         acceptor.Post(() =>
         {
-            foreach (Listener listener in _listeners)
+            try
             {
-                acceptor.Loop.Listen(listener);
+                _listeners.ForEach(acceptor.Loop.Listen);
+                listening.SetResult();
+            }
+            catch (Exception e) when (e is ServerException or SocketException)
+            {
+                listening.SetException(e as ServerException ?? new ServerException($"A listener cannot be used: {e.Message}.", e));
             }
         });
-
+        await listening.Task.ConfigureAwait(false);
         foreach (Listener listener in _listeners)
         {
             Log.Write(LogLevel.Information, $"Listening for {listener.Name}{(ServiceOf(listener).Certificates is null ? "" : " with TLS")} on {listener.Where}.");

@@ -218,16 +218,17 @@ internal sealed unsafe partial class Worker : IIoWorker
 
     private void Run()
     {
-        OnAwake();
-        Recorder = _engine.Metrics.OfThisThread;
-        _deadlines = new DeadlineWheel<ClientConnection>(Now);
         try
         {
+            OnAwake();
+            Recorder = _engine.Metrics.OfThisThread;
+            _deadlines = new DeadlineWheel<ClientConnection>(Now);
             _loop.Open(this);
         }
-        catch (ServerException e)
+        catch (Exception e) when (e is ServerException or OutOfMemoryException)
         {
-            _opened.SetException(e);
+            _opened.SetException(e as ServerException ?? new ServerException(
+                "The system refuses the memory of a worker. Raise the limits on memory ('ulimit -v', or that of the container), or start fewer workers (-t).", e));
             _ended.SetResult();
             return;
         }

@@ -67,7 +67,12 @@ internal sealed unsafe class EpollLoop : IoLoop
     {
         _listeners.Add(listener);
         listener.Socket.Blocking = false;
-        Watch(listener, EpollNative.Add, FirstListenerData + (ulong)(_listeners.Count - 1));
+        if (!Watch(listener, EpollNative.Add, FirstListenerData + (ulong)(_listeners.Count - 1)))
+        {
+            throw new ServerException(
+                $"epoll refuses the listener '{listener.Name}' on {listener.Where}: {LinuxErrors.Text(LinuxSockets.LastError)}. Raise " +
+                "fs.epoll.max_user_watches, or free some memory.");
+        }
     }
 
     public override void StopListening()
@@ -84,10 +89,13 @@ internal sealed unsafe class EpollLoop : IoLoop
     public override void RetryAccept()
     {
         _isAcceptPaused = false;
+        bool areWatched = true;
         for (int i = 0; i < _listeners.Count; i++)
         {
-            Watch(_listeners[i], EpollNative.Modify, FirstListenerData + (ulong)i);
+            areWatched &= Watch(_listeners[i], EpollNative.Modify, FirstListenerData + (ulong)i);
         }
+
+        _isAcceptPaused = !areWatched; // Then the worker tries again.
     }
 
     public override IoChannel Adopt(AcceptedSocket socket, IIoConnection connection)
@@ -225,11 +233,8 @@ internal sealed unsafe class EpollLoop : IoLoop
         }
     }
 
-    private void Watch(Listener listener, int operation, ulong data)
-    {
-        int result = EpollNative.Control(_epoll, operation, listener.Descriptor, _isAcceptPaused ? 0 : EpollNative.In, data);
-        Debug.Assert(result == 0, "A listener is watched as long as it is open.");
-    }
+    private bool Watch(Listener listener, int operation, ulong data) =>
+        EpollNative.Control(_epoll, operation, listener.Descriptor, _isAcceptPaused ? 0 : EpollNative.In, data) == 0;
 
     private void CloseDescriptors()
     {

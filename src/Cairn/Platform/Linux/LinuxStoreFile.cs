@@ -271,9 +271,14 @@ internal sealed unsafe class LinuxStoreFile : SystemFile
 
         // Asks which lock would conflict with a write lock. A lock of this file never conflicts. If there is none, the kernel changes the type.
         var probe = new LinuxNative.FileLock { Type = LinuxNative.WriteLock, Start = offset, Length = length };
-        return LinuxNative.Lock(_handle, LinuxNative.OfdGetLock, ref probe) == 0
-            ? probe.Type != LinuxNative.Unlock
-            : throw LinuxErrors.Failed($"The locks of the store '{_path}' could not be read", LinuxNative.LastError);
+        int error;
+        do
+        {
+            error = LinuxNative.Lock(_handle, LinuxNative.OfdGetLock, ref probe) == 0 ? 0 : LinuxNative.LastError;
+        }
+        while (error == LinuxErrors.Interrupted);
+
+        return error == 0 ? probe.Type != LinuxNative.Unlock : throw LinuxErrors.Failed($"The locks of the store '{_path}' could not be read", error);
     }
 
     // ---- The bytes ------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ internal sealed unsafe class Compactor : IPartitionVisitor, IDisposable
         StorePlatform platform = HostPlatform.Current;
 
         // The new file must be created in the directory of the old file itself, not in the directory of a link to it.
-        path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
+        path = StoreOpener.FileAt(Path.GetFullPath(path));
         platform.RequireSupportedFileSystem(path);
         using StoreFile source = OpenAlone(platform, path, reencryption is null ? "compacted" : "encrypted again");
         StoreLayout oldLayout = StoreOpener.ReadLayout(source, path);

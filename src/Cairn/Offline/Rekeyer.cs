@@ -16,7 +16,7 @@ internal static unsafe class Rekeyer
     public static void Rekey(string path, StoreEncryption current, StoreEncryption replacement)
     {
         StorePlatform platform = HostPlatform.Current;
-        path = File.ResolveLinkTarget(path, returnFinalTarget: true)?.FullName ?? Path.GetFullPath(path);
+        path = StoreOpener.FileAt(Path.GetFullPath(path));
         platform.RequireSupportedFileSystem(path);
         using StoreFile file = Compactor.OpenAlone(platform, path, "re-keyed");
         StoreOpener.ReadLayout(file, path);

@@ -409,6 +409,7 @@ public sealed class CompactTests : StoreTest
 
         Assert.Throws<StoreCorruptException>(Compact);
         Assert.Throws<FileNotFoundException>(() => StoreMaintenance.Compact(PathOf("missing")));
+        Assert.Throws<FileNotFoundException>(() => StoreMaintenance.Compact("a missing store with a relative path"));
     }
 
     [Theory]

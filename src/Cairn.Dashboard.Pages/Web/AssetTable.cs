@@ -1,4 +1,3 @@
-using System.Collections.Frozen;
 using System.Reflection;
 using System.Security.Cryptography;
 
@@ -17,12 +16,12 @@ internal static class AssetTable
     public const string Index = "index.html";
 
     /// <summary>Gets all files by their path.</summary>
-    public static FrozenDictionary<string, Asset> All { get; } = Load();
+    public static IReadOnlyDictionary<string, Asset> All { get; } = Load();
 
-    private static FrozenDictionary<string, Asset> Load()
+    private static Dictionary<string, Asset> Load()
     {
         Assembly assembly = typeof(AssetTable).Assembly;
-        return assembly.GetManifestResourceNames().ToFrozenDictionary(name => name.Replace('\\', '/'), name => Read(assembly, name), StringComparer.Ordinal);
+        return assembly.GetManifestResourceNames().ToDictionary(name => name.Replace('\\', '/'), name => Read(assembly, name), StringComparer.Ordinal);
     }
 
     private static Asset Read(Assembly assembly, string name)

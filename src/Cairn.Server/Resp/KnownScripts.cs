@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Collections.Frozen;
 
 namespace Cairn.Server.Resp;
 
@@ -19,9 +18,9 @@ internal sealed class KnownScripts(KnownScript[] known)
     private const int MostTexts = 1024;
 
     // Created for the first script, because most servers get none.
-    private readonly Lazy<FrozenDictionary<string, KnownScript>> _byDigest = new(() => known
+    private readonly Lazy<Dictionary<string, KnownScript>> _byDigest = new(() => known
         .SelectMany(script => script.Digests.Select(digest => KeyValuePair.Create(digest, script)))
-        .ToFrozenDictionary());
+        .ToDictionary());
 
     private readonly ConcurrentDictionary<TextDigest, KnownScript> _sent = new();
 

@@ -1,15 +1,13 @@
-using System.Collections.Frozen;
-
 namespace Cairn.Server.Resp.Commands;
 
 // The texts of COMMAND DOCS, from which redis-cli creates its hints and its help. In a syntax, WORDS in capitals are sent unchanged, and
 // other words stand for a value. [optional], one | or another, repeated..., (several words repeated)...
 internal sealed class CommandDocs
 {
-    private static readonly FrozenDictionary<string, CommandDocs> s_all = Lines
+    private static readonly Dictionary<string, CommandDocs> s_all = Lines
         .Split('\n')
         .Select(line => line.Split(';'))
-        .ToFrozenDictionary(parts => parts[0], parts => new CommandDocs(parts[1], parts[2], parts.Length > 3 ? parts[3] : ""));
+        .ToDictionary(parts => parts[0], parts => new CommandDocs(parts[1], parts[2], parts.Length > 3 ? parts[3] : ""));
 
     private static readonly CommandDocs s_help = new("5.0.0", "Prints this help", "");
 

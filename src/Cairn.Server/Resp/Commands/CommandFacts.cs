@@ -1,5 +1,3 @@
-using System.Collections.Frozen;
-
 namespace Cairn.Server.Resp.Commands;
 
 // The parts of the replies to COMMAND INFO, COMMAND LIST and COMMAND GETKEYSANDFLAGS that are not in the table of commands: the categories of access, and how
@@ -12,7 +10,7 @@ internal static class CommandFacts
 
     // How commands use their keys. Commands that only read them, and are not listed, access their values. The second key of a command with
     // two keys that are used differently is its name with a 2.
-    private static readonly FrozenDictionary<string, string> s_keyFlags = new (string Flags, string Commands)[]
+    private static readonly Dictionary<string, string> s_keyFlags = new (string Flags, string Commands)[]
     {
         ("RO", "exists hexists hlen hstrlen scard sismember strlen touch type watch zcard object|encoding object|freq object|idletime object|refcount memory|usage"),
         ("RO access", "copy"),
@@ -26,13 +24,13 @@ internal static class CommandFacts
         ("RM delete", "del unlink"),
         ("OW update", "mset msetex psetex setex copy2 rename2"),
         ("OW insert", "msetnx setnx renamenx2"),
-    }.SelectMany(line => line.Commands.Split(' ').Select(command => KeyValuePair.Create(command, line.Flags))).ToFrozenDictionary();
+    }.SelectMany(line => line.Commands.Split(' ').Select(command => KeyValuePair.Create(command, line.Flags))).ToDictionary();
 
     // Commands whose reply is not deferred while a script or module is busy; here it has no effect.
-    private static readonly FrozenSet<string> s_alwaysAllowed =
-        FrozenSet.ToFrozenSet(["auth", "discard", "function|kill", "function|stats", "hello", "multi", "quit", "reset", "script|kill", "unwatch", "watch"]);
+    private static readonly HashSet<string> s_alwaysAllowed =
+        ["auth", "discard", "function|kill", "function|stats", "hello", "multi", "quit", "reset", "script|kill", "unwatch", "watch"];
 
-    private static readonly FrozenSet<string> s_alsoDangerous = FrozenSet.ToFrozenSet(["flushall", "flushdb", "info", "keys"]);
+    private static readonly HashSet<string> s_alsoDangerous = ["flushall", "flushdb", "info", "keys"];
 
     private static readonly (CommandFlags Flag, string Name)[] s_flagNames =
     [

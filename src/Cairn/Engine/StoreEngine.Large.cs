@@ -227,7 +227,7 @@ internal sealed unsafe partial class StoreEngine
                 runLength > 1 ? 0 : Memory.Header(segment)->MaxDeadline, content.SegmentDeadline);
             if (runLength > 1)
             {
-                _runs.Adopt(partition, number, isKept ? PartitionBlock.LogKeep : PartitionBlock.LogSmall, segment, runLength);
+                _runs.Adopt(partition, number, SegmentLog.QueuedLog(ChooseLog(ref write, content)), segment, runLength);
                 _pool.Enqueue(partition, segment);
             }
 

@@ -70,7 +70,7 @@ internal sealed unsafe partial class StoreEngine : IPartitionGate
         _departures = new EntryDepartures(memory, clock);
         _evictor = new SegmentEvictor(
             memory, _pool, _log, _policy, _owners, _cleanup, _recovery, clock, _leases, _budgets, _growth, _departures);
-        _runs = new LargeRuns(memory, _owners, this, _evictor, _growth, clock);
+        _runs = new LargeRuns(memory, _owners, this, _evictor, _policy, _growth, clock);
         _hits = new HitCounters(memory.PartitionCount);
     }
 

@@ -20,13 +20,20 @@ internal readonly ref struct EvictionCandidate(in EntryView entry, in KeyPlaceme
 /// <param name="Frequency">The use counter that it has there.</param>
 internal readonly record struct Promotion(int Log, int Frequency);
 
-// An eviction policy decides three things. SegmentEvictor and the engine do all the rest.
+/// <summary>The largest ages of sealed segments in any partition, in segments that the partition has sealed since.</summary>
+/// <param name="Any">The largest age in any log.</param>
+/// <param name="OfMain">The largest age in any main log.</param>
+internal readonly record struct OldestAges(long Any, long OfMain);
+
+// An eviction policy decides four things. SegmentEvictor and the engine do all the rest.
 //
 //   admission   in which log the entry of a new key begins     BeginsInMain
 //   victim      which segment is evicted next                  NextVictim
 //   promotion   which entries of that segment survive, where   IsUsed, Promote, OnEvicted
+//   worth       which segments give their place to a run       FindOldest, WorthOf, OnYield
 //
-//   P1  The caller holds the partition's lock. A policy has no other synchronization of its own for the partition's state.
+//   P1  The caller holds the partition's lock. A policy has no other synchronization of its own for the partition's state. FindOldest and WorthOf
+//       are called without a lock. They read hints only.
 //   P2  The state of a policy is a hint. Recovery may reset it, and another process may have written it. No answer of a policy can
 //       cause a loss of an entry that must stay, or a wrong value: the evictor checks each segment number, and keeps I2 of SegmentEvictor.
 //   P3  A read counts a use in the index (Bucket.CountHit) and does not call the policy. So reads stay free of locks and of shared writes.
@@ -56,6 +63,15 @@ internal abstract unsafe class EvictionPolicy(StoreMemory memory, SegmentPool po
 
     /// <summary>Called for an entry that does not survive.</summary>
     public abstract void OnEvicted(PartitionBlock* partition, in EvictionCandidate candidate);
+
+    /// <summary>Returns the ages that <see cref="WorthOf"/> compares a segment's age with.</summary>
+    public abstract OldestAges FindOldest();
+
+    /// <summary>Returns how much a sealed segment is worth, from 0 to 1, compared with those of all partitions.</summary>
+    public abstract double WorthOf(SegmentHeader* header, OldestAges oldest);
+
+    /// <summary>Called before a segment is evicted because a value longer than a segment needs its place.</summary>
+    public abstract void OnYield(PartitionBlock* partition, int segment);
 
     /// <summary>Returns the oldest sealed segment of a log if it can be a victim, or <see cref="SegmentPool.None"/>.</summary>
     protected int OldestOf(PartitionBlock* partition, int log, ulong youngest)

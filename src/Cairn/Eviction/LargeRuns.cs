@@ -15,29 +15,39 @@ namespace Cairn.Eviction;
 // A run takes free segments. If there are too few, it takes segments without live entries: overwritten, removed, expired or cleared. If
 // there are still too few, the file grows. Only if it cannot grow, live entries are lost. The headers are hints for this choice. They
 // decide which entries are lost, never whether a step is safe.
+//
+// The cost of a live segment is how much the eviction policy wants to keep it. A run that was used since it was written or last chosen goes to the end of
+// its queue, and other segments are chosen. The used entries of other segments survive as in an eviction.
 internal sealed unsafe class LargeRuns(
-    StoreMemory memory, OwnerTable owners, IPartitionGate gate, SegmentEvictor evictor, StoreGrowth growth, StoreClock clock)
+    StoreMemory memory, OwnerTable owners, IPartitionGate gate, SegmentEvictor evictor, EvictionPolicy policy, StoreGrowth growth, StoreClock clock)
 {
     private const int Attempts = 4;
 
+    // So many times the segments that were chosen contain a used run. A further time, it is lost.
+    private const int MostKept = 16;
+
     // The costs of one segment. The longest possible run has about 130 segments. It costs less than Alive if it contains nothing alive,
-    // and less than Impossible if it can be reserved at all.
+    // and less than Impossible if it can be reserved at all. A live segment costs Alive and up to Wanted. After a failed attempt, a scarce segment costs
+    // more than a range of others.
     private const int Dead = 1;
     private const int DeadButScarce = 2;
     private const int InReserve = 8;
-    private const int Alive = 4096;
-    private const int Impossible = 1 << 24;
+    private const int Alive = 2048;
+    private const int Wanted = 16 * Alive;
+    private const int Scarce = 130 * (Alive + Wanted);
+    private const int Impossible = 1 << 30;
     private const int Pinned = Impossible + 1;
 
     /// <summary>Reserves <paramref name="length"/> consecutive segments. Returns <see cref="SegmentPool.None"/> if this is impossible now.</summary>
     public int TryReserve(int length)
     {
-        for (int attempt = 0; attempt < Attempts; attempt++)
+        int kept = 0;
+        for (int attempt = 0; attempt < Attempts;)
         {
-            int first = FindCheapest(length, out int cost);
+            int first = FindCheapest(length, avoidsScarce: attempt > 0, out int cost);
             if (cost >= Alive && growth.TryGrow(length))
             {
-                first = FindCheapest(length, out cost);
+                first = FindCheapest(length, avoidsScarce: attempt > 0, out cost);
             }
 
             if (cost >= Impossible)
@@ -47,9 +57,18 @@ internal sealed unsafe class LargeRuns(
 
             // The first attempt does not evict a segment that was counted as dead and has live entries again. Later attempts do.
             bool mayLose = cost >= Alive || attempt > 0;
-            if (TryReserve(first, length, mayLose))
+            if (TryReserve(first, length, mayLose, keepsUsed: kept < MostKept, out bool isKept))
             {
                 return first;
+            }
+
+            if (isKept)
+            {
+                kept++;
+            }
+            else
+            {
+                attempt++;
             }
         }
 
@@ -94,12 +113,12 @@ internal sealed unsafe class LargeRuns(
     }
 
     // Finds the range of segments that costs least to empty. If its segments change before they are taken, TryReserve fails.
-    private int FindCheapest(int length, out int cost)
+    private int FindCheapest(int length, bool avoidsScarce, out int cost)
     {
         memory.RefreshSegmentsEnd();
         int count = memory.SegmentCount;
         int[] costs = ArrayPool<int>.Shared.Rent(count);
-        FindCosts(costs.AsSpan(0, count), length);
+        FindCosts(costs.AsSpan(0, count), length, avoidsScarce ? Scarce : 2 * Wanted);
         cost = Impossible;
         int best = SegmentPool.None;
         long sum = 0;
@@ -124,11 +143,14 @@ internal sealed unsafe class LargeRuns(
 
     // A pin names the head of a run and protects the whole run. If pins were ignored, a range with a pinned value could repeatedly seem the
     // cheapest.
-    private void FindCosts(Span<int> costs, int length)
+    private void FindCosts(Span<int> costs, int length, int scarce)
     {
         costs.Clear();
         owners.MarkPinned(costs, Pinned);
         long now = clock.NowMs();
+        OldestAges oldest = policy.FindOldest();
+        Span<int> inRuns = stackalloc int[StoreLayout.MaxPartitions];
+        CountRuns(inRuns);
 
         // A partition that cannot give up a segment gets a free one in exchange, from outside the range. This many suffice for all partitions.
         int exchanged = memory.PartitionCount * StoreLayout.ReservedSegmentsPerPartition;
@@ -136,25 +158,25 @@ internal sealed unsafe class LargeRuns(
         for (int segment = 0; segment < costs.Length; segment++)
         {
             SegmentHeader* header = memory.Header(segment);
-            bool isBody = header->State == SegmentState.RunBody;
-            int head = isBody ? header->Next - 1 : segment;
-            bool isHeadKnown = (uint)head <= (uint)segment;
-            if (isHeadKnown && costs[head] == Pinned)
+            if (costs[segment] == Pinned)
             {
-                costs[segment] = Pinned;
+                continue;
             }
-            else if (isBody && !(isHeadKnown && memory.Header(head)->State == SegmentState.Sealed))
+
+            if (header->State != SegmentState.RunBody)
             {
-                costs[segment] = Impossible; // Part of a run that is being created or that waits for its readers.
+                costs[segment] = CostOf(header, now, oldest, inRuns, canExchange, scarce);
+                continue;
             }
-            else
-            {
-                costs[segment] = CostOf(isBody ? memory.Header(head) : header, now, canExchange);
-            }
+
+            // If the head is not sealed, the segment is part of a run that is being created or that waits for its readers.
+            int head = header->Next - 1;
+            bool isHeadKnown = (uint)head < (uint)segment && memory.Header(head)->State == SegmentState.Sealed;
+            costs[segment] = isHeadKnown ? costs[head] : Impossible;
         }
     }
 
-    private int CostOf(SegmentHeader* header, long now, bool canExchange)
+    private int CostOf(SegmentHeader* header, long now, OldestAges oldest, ReadOnlySpan<int> inRuns, bool canExchange, int scarce)
     {
         SegmentState state = header->State;
         if (state is not (SegmentState.Spare or SegmentState.Open or SegmentState.Sealed))
@@ -167,17 +189,16 @@ internal sealed unsafe class LargeRuns(
             return Impossible;
         }
 
-        bool isScarce = IsScarce(header);
+        bool isScarce = IsScarce(header, inRuns);
         bool isAlive = IsAlive(header, now);
         if (isAlive || (isScarce && !canExchange))
         {
-            return Alive * state switch
+            return Alive + state switch
             {
-                _ when header->RunLength > 1 => 2,
-                _ when isScarce => 6,
-                _ when header->Log == PartitionBlock.LogKeep => 5, // Its entries move to another segment, which must be emptied for them.
-                SegmentState.Sealed => header->Log == PartitionBlock.LogMain ? 3 : 2,
-                _ => 4,
+                _ when isScarce => scarce,
+                _ when header->Log == PartitionBlock.LogKeep => 2 * Wanted, // Its entries move to another segment, which must be emptied for them.
+                SegmentState.Sealed => (int)(Wanted * policy.WorthOf(header, oldest)),
+                _ => Wanted,
             };
         }
 
@@ -193,13 +214,31 @@ internal sealed unsafe class LargeRuns(
     private static bool IsAlive(SegmentHeader* header, long now) =>
         header->State is SegmentState.Open or SegmentState.Sealed && header->LiveBytes > 0 && header->MaxDeadline > now;
 
-    // A partition must keep enough segments to open one in each log and to evict. Such a segment is available only in exchange.
-    private bool IsScarce(SegmentHeader* header) =>
-        memory.Partition(header->Partition % memory.PartitionCount)->SegmentCount
-            < StoreLayout.ReservedSegmentsPerPartition + header->RunLength;
-
-    private bool TryReserve(int first, int length, bool mayLose)
+    // A partition must keep enough segments to open one in each log and to evict. Such a segment is available only in exchange. Its runs do not count,
+    // because otherwise they could not be evicted later.
+    private bool IsScarce(SegmentHeader* header, ReadOnlySpan<int> inRuns)
     {
+        int number = header->Partition % memory.PartitionCount;
+        int others = header->RunLength > 1 ? header->RunLength : inRuns[number] + 1;
+        return memory.Partition(number)->SegmentCount < StoreLayout.ReservedSegmentsPerPartition + others;
+    }
+
+    private void CountRuns(Span<int> inRuns)
+    {
+        inRuns.Clear();
+        for (int segment = 0; segment < memory.SegmentCount; segment++)
+        {
+            SegmentHeader* header = memory.Header(segment);
+            if (header->RunLength > 1 && header->State == SegmentState.Sealed)
+            {
+                inRuns[header->Partition % memory.PartitionCount] += header->RunLength;
+            }
+        }
+    }
+
+    private bool TryReserve(int first, int length, bool mayLose, bool keepsUsed, out bool isKept)
+    {
+        isKept = false;
         if (!memory.TryBackSegments(first, length))
         {
             return false;
@@ -212,7 +251,7 @@ internal sealed unsafe class LargeRuns(
             uint word = Volatile.Read(ref header->StateWord);
             if ((SegmentState)(byte)word is not (SegmentState.Free or SegmentState.Reserved))
             {
-                EvictInExchange(segment, first, length, mayLose);
+                isKept = EvictInExchange(segment, first, length, mayLose, keepsUsed) == YieldOutcome.Kept;
                 word = Volatile.Read(ref header->StateWord);
             }
 
@@ -232,15 +271,18 @@ internal sealed unsafe class LargeRuns(
     }
 
     // A run may be the partition's only segments. Then the partition needs as many in exchange as it must keep.
-    private void EvictInExchange(int segment, int windowFirst, int windowLength, bool mayLose)
+    private YieldOutcome EvictInExchange(int segment, int windowFirst, int windowLength, bool mayLose, bool keepsUsed)
     {
         int replacements = 0;
-        while (Evict(segment, windowFirst, windowLength, mayLose) == YieldOutcome.NeedsReplacement
+        YieldOutcome outcome;
+        while ((outcome = Evict(segment, windowFirst, windowLength, mayLose, keepsUsed)) == YieldOutcome.NeedsReplacement
             && replacements < StoreLayout.ReservedSegmentsPerPartition
             && TryFreeOutside(windowFirst, windowLength, mayLose))
         {
             replacements++;
         }
+
+        return outcome;
     }
 
     // Frees a segment outside the range, for a partition that cannot give one up.
@@ -252,13 +294,15 @@ internal sealed unsafe class LargeRuns(
     private bool TryEvictOutside(int first, int length, bool mayLose)
     {
         int count = memory.SegmentCount;
+        Span<int> inRuns = stackalloc int[StoreLayout.MaxPartitions];
+        CountRuns(inRuns);
         for (int i = 0; i < count - length; i++)
         {
             int segment = (first + length + i) % count;
             SegmentHeader* header = memory.Header(segment);
             if (header->State == SegmentState.Free
-                || (header->State == SegmentState.Sealed && !IsScarce(header)
-                    && Evict(segment, first, length, mayLose) == YieldOutcome.Yielded))
+                || (header->State == SegmentState.Sealed && !IsScarce(header, inRuns)
+                    && Evict(segment, first, length, mayLose, keepsUsed: false) == YieldOutcome.Yielded))
             {
                 return true;
             }
@@ -267,7 +311,7 @@ internal sealed unsafe class LargeRuns(
         return false;
     }
 
-    private YieldOutcome Evict(int segment, int windowFirst, int windowLength, bool mayLose)
+    private YieldOutcome Evict(int segment, int windowFirst, int windowLength, bool mayLose, bool keepsUsed)
     {
         SegmentHeader* header = memory.Header(segment);
         int head = header->State == SegmentState.RunBody ? header->Next - 1 : segment;
@@ -285,8 +329,9 @@ internal sealed unsafe class LargeRuns(
 
         try
         {
-            YieldOutcome outcome = (mayLose && evictor.EvictsEntries) || !IsAlive(memory.Header(head), clock.NowMs())
-                ? evictor.TryYield(partition, number, head, windowFirst, windowLength)
+            bool isAlive = IsAlive(memory.Header(head), clock.NowMs());
+            YieldOutcome outcome = (mayLose && evictor.EvictsEntries) || !isAlive
+                ? evictor.TryYield(partition, number, head, windowFirst, windowLength, keepsUsed && isAlive)
                 : YieldOutcome.Refused;
             gate.Leave(partition);
             return outcome;

@@ -18,6 +18,9 @@ internal enum YieldOutcome
     NeedsReplacement,
 
     Yielded,
+
+    /// <summary>The segment is the head of a run that was used. It went to the end of its queue.</summary>
+    Kept,
 }
 
 /// <summary>How the entries of an evicted segment are treated. Stored in the file.</summary>
@@ -181,9 +184,10 @@ internal sealed unsafe partial class SegmentEvictor
 
     /// <summary>
     /// Frees one of the partition's segments for all partitions, because a large value needs its place. Drops its entries, or moves them if
-    /// they are kept. A partition that cannot give up a segment gets a free one from outside the range in exchange.
+    /// they are kept. With <paramref name="keepsUsed"/>, used entries survive as in an eviction; but no spare is added for them.
+    /// A partition that cannot give up a segment gets a free one from outside the range in exchange.
     /// </summary>
-    public YieldOutcome TryYield(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength)
+    public YieldOutcome TryYield(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength, bool keepsUsed)
     {
         if (partition->Victim == segment + 1)
         {
@@ -244,10 +248,40 @@ internal sealed unsafe partial class SegmentEvictor
             return YieldOutcome.Refused;
         }
 
+        if (keepsUsed && !isKept)
+        {
+            return YieldUnused(partition, number, segment, windowFirst, windowLength);
+        }
+
         _pool.Unlink(partition, segment);
         BeginVictim(partition, segment, VictimMode.Yield);
         FinishVictim(partition, number);
         return IsPutBack(partition, segment) ? YieldOutcome.Refused : YieldOutcome.Yielded;
+    }
+
+    private YieldOutcome YieldUnused(PartitionBlock* partition, int number, int segment, int windowFirst, int windowLength)
+    {
+        int end = Math.Min(segment + _memory.RunLengthOf(segment), windowFirst + windowLength);
+        _policy.OnYield(partition, segment);
+        _pool.Unlink(partition, segment);
+        BeginVictim(partition, segment, VictimMode.Evict);
+        FinishVictim(partition, number);
+        if (_memory.Header(segment)->State == SegmentState.Sealed)
+        {
+            return YieldOutcome.Kept;
+        }
+
+        // An eviction leaves the partition the segments that it needs as spares. Those of the range are given up nevertheless.
+        for (int each = Math.Max(segment, windowFirst); each < end; each++)
+        {
+            uint word = Volatile.Read(ref _memory.Header(each)->StateWord);
+            if (word == SegmentHeader.Word(SegmentState.Spare, 0, number) && _pool.TryRemoveSpare(partition, each))
+            {
+                _pool.GiveBack(partition, each);
+            }
+        }
+
+        return YieldOutcome.Yielded;
     }
 
     /// <summary>Evicts the partition's oldest victims, up to <paramref name="budgetBytes"/> bytes. Returns false if there is no victim.</summary>

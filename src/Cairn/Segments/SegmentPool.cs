@@ -130,7 +130,8 @@ internal sealed unsafe class SegmentPool(StoreMemory memory)
     public void Enqueue(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
-        header->SealOrder = ++partition->SealSequence;
+        partition->SealSequence += (ulong)memory.RunLengthOf(segment);
+        header->SealOrder = partition->SealSequence;
         int* queue = PartitionBlock.Queue(partition, header->Log);
         int last = queue[1];
         header->Next = 0;

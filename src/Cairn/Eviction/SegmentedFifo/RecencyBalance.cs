@@ -64,6 +64,14 @@ internal sealed unsafe class RecencyBalance(StoreMemory memory, SegmentPool pool
             partition->RecencyBalance = 0;
         }
 
+        if (partition->Entries * 3 < partition->SegmentCount * 2L)
+        {
+            // Most room has values longer than a segment. So few entries do not tell the orders apart.
+            partition->RecencyBalance = 0;
+            partition->FollowsRecency = 0;
+            return;
+        }
+
         long balance = Math.Clamp(partition->RecencyBalance, -entries * 3 / 10, entries * 3 / 10);
         bool isTrialDue = isRecency && partition->SealSequence % (ulong)Math.Max(1, partition->SegmentCount * (long)LapsOfRecency) < 2;
         bool isOver = isTrialDue || (isRecency ? balance < -entries / 20 : balance > entries / 20);
@@ -129,16 +137,13 @@ internal sealed unsafe class RecencyBalance(StoreMemory memory, SegmentPool pool
     private void Sample(PartitionBlock* partition, int segment)
     {
         SegmentHeader* header = memory.Header(segment);
-        if (header->RunLength != 1)
-        {
-            return;
-        }
-
         bool isMain = header->Log == PartitionBlock.LogMain;
-        int uses = AverageUses(segment, Math.Clamp(header->Tail, 0, memory.SegmentBytes), isMain ? MostUsesCounted : 1);
+        bool isRun = header->RunLength > 1;
+        long end = isRun ? (long)memory.RunLengthOf(segment) * memory.SegmentBytes : Math.Clamp(header->Tail, 0, memory.SegmentBytes);
+        int uses = AverageUses(segment, end, isMain ? MostUsesCounted : 1);
         if (header->SampledUses != 0)
         {
-            long entriesOfSegment = partition->Entries / Math.Max(1, partition->SegmentCount);
+            long entriesOfSegment = isRun ? 1 : partition->Entries / Math.Max(1, partition->SegmentCount);
             long more = Math.Max(0, uses - (header->SampledUses - 1)) * Math.Clamp(entriesOfSegment, 0, int.MaxValue / Unit);
             Add(partition, isMain ? -more : more);
         }

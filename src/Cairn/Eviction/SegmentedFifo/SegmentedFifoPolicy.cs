@@ -38,6 +38,10 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
     private const int MostGrowthPercent = 85;
     private const int GrowthStep = 10;
 
+    // The share of the small log when a value longer than a segment needs room. Used entries and runs go to the end of the main log meanwhile, and an age
+    // counts their segments too.
+    private const int SmallPercentOfAges = 20;
+
     // A4. With fewer used entries, the main log is only a place to forget them.
     private const int LeastUsedOfMain = One / 10;
 
@@ -133,6 +137,46 @@ internal sealed unsafe class SegmentedFifoPolicy(StoreMemory memory, SegmentPool
             _ghosts.Add(candidate.Place, partition->Entries, candidate.IsMain);
         }
     }
+
+    public override OldestAges FindOldest()
+    {
+        long ofSmall = 1;
+        long ofMain = 1;
+        for (int i = 0; i < Memory.PartitionCount; i++)
+        {
+            PartitionBlock* partition = Memory.Partition(i);
+            ofSmall = Math.Max(ofSmall, AgeOf(partition, partition->SmallHead - 1));
+            ofMain = Math.Max(ofMain, AgeOf(partition, partition->MainHead - 1));
+        }
+
+        return new OldestAges(Math.Max(ofSmall, ofMain), ofMain);
+    }
+
+    // Ages are compared across partitions, because keys are spread evenly. With the order of each partition's own segments instead, all partitions would
+    // lose equally many, large or small, and their sizes would drift apart.
+    public override double WorthOf(SegmentHeader* header, OldestAges oldest)
+    {
+        PartitionBlock* partition = Memory.Partition(header->Partition % Memory.PartitionCount);
+        long age = Math.Max(0, (long)(partition->SealSequence - header->SealOrder));
+        double share = Memory.SegmentCount * (SmallPercentOfAges + partition->SmallGrowth) / (100.0 * Memory.PartitionCount);
+        double ripeness = age / (partition->FollowsRecency != 0 ? oldest.Any : header->Log == PartitionBlock.LogMain ? oldest.OfMain : Math.Max(1, share));
+
+        // Steep, so that a range of old segments costs less than one of very old and young ones.
+        double left = 1 - (Math.Min(2, ripeness) / 2);
+        left *= left;
+        left *= left;
+        return left * left;
+    }
+
+    public override void OnYield(PartitionBlock* partition, int segment)
+    {
+        _recency.Update(partition);
+        AdaptSmallGrowth(partition);
+        _recency.Finish(partition, segment);
+    }
+
+    private long AgeOf(PartitionBlock* partition, int segment) =>
+        Pool.IsSegment(segment) ? (long)(partition->SealSequence - Memory.Header(segment)->SealOrder) : 0;
 
     // A1
     private bool TryKeepOldestOfMain(PartitionBlock* partition, ulong youngest)

@@ -139,12 +139,12 @@ internal sealed unsafe partial class SegmentEvictor
             looked++;
             cursor = runLength > 1 ? end : cursor + entry.PaddedBytes;
             bool isGap = entry.Type == EntryType.None;
-            long removableAt = isGap ? 0 : entry.RemovableAt;
+            long removableAt = isGap ? long.MaxValue : entry.RemovableAt;
             bool isRemovable = !isGap && (removableAt <= until || EntryAccounting.IsCleared(_memory, partition, entry.Version, entry.Collection));
             groups?.Record(cursor, isRemovable ? long.MaxValue : removableAt, isLast: cursor + EntryView.HeaderBytes >= end);
             if (!isRemovable)
             {
-                earliest = isGap ? earliest : Math.Min(earliest, removableAt);
+                earliest = Math.Min(earliest, removableAt);
                 continue;
             }
 

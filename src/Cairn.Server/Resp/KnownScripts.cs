@@ -20,7 +20,7 @@ internal sealed class KnownScripts(KnownScript[] known)
     // Created for the first script, because most servers get none.
     private readonly Lazy<Dictionary<string, KnownScript>> _byDigest = new(() => known
         .SelectMany(script => script.Digests.Select(digest => KeyValuePair.Create(digest, script)))
-        .ToDictionary());
+        .ToDictionary(StringComparer.Ordinal));
 
     private readonly ConcurrentDictionary<TextDigest, KnownScript> _sent = new();
 

@@ -7,7 +7,7 @@ internal sealed class CommandDocs
     private static readonly Dictionary<string, CommandDocs> s_all = Lines
         .Split('\n')
         .Select(line => line.Split(';'))
-        .ToDictionary(parts => parts[0], parts => new CommandDocs(parts[1], parts[2], parts.Length > 3 ? parts[3] : ""));
+        .ToDictionary(parts => parts[0], parts => new CommandDocs(parts[1], parts[2], parts.Length > 3 ? parts[3] : ""), StringComparer.Ordinal);
 
     private static readonly CommandDocs s_help = new("5.0.0", "Prints this help", "");
 

@@ -24,7 +24,7 @@ internal static class CommandFacts
         ("RM delete", "del unlink"),
         ("OW update", "mset msetex psetex setex copy2 rename2"),
         ("OW insert", "msetnx setnx renamenx2"),
-    }.SelectMany(line => line.Commands.Split(' ').Select(command => KeyValuePair.Create(command, line.Flags))).ToDictionary();
+    }.SelectMany(line => line.Commands.Split(' ').Select(command => KeyValuePair.Create(command, line.Flags))).ToDictionary(StringComparer.Ordinal);
 
     // Commands whose reply is not deferred while a script or module is busy; here it has no effect.
     private static readonly HashSet<string> s_alwaysAllowed =

@@ -244,7 +244,7 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         }
     }
 
-    internal static async ValueTask<ServerConnection> ConnectionOfAsync(ServerNode node, long deadlineMs, CancellationToken cancellationToken)
+    internal async ValueTask<ServerConnection> ConnectionOfAsync(ServerNode node, long deadlineMs, CancellationToken cancellationToken)
     {
         long leftMs = deadlineMs - Environment.TickCount64;
         try
@@ -256,6 +256,11 @@ public sealed partial class RedisClient : IAsyncDisposable, IDisposable
         catch (TimeoutException late)
         {
             throw new RedisTimeoutException($"There was no connection to {node.Name} within the time-out. {node.LastFailure?.Message}", late);
+        }
+        catch (ObjectDisposedException ended) when (!_isDisposed)
+        {
+            // The node was in use when it was chosen. A command without an effect so far is sent to another node.
+            throw new RedisConnectionException($"{node.Name} is no longer a node of the Cluster.", ended);
         }
     }
 

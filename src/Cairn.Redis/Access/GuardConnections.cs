@@ -38,7 +38,7 @@ internal sealed class GuardConnections(RedisClient client) : IAsyncDisposable
             }
 
             _nodes[of.Name] = guard;
-            ServerConnection connection = await RedisClient.ConnectionOfAsync(guard.Node, deadlineMs, cancellationToken).ConfigureAwait(false);
+            ServerConnection connection = await client.ConnectionOfAsync(guard.Node, deadlineMs, cancellationToken).ConfigureAwait(false);
             try
             {
                 RedisReply held = await AskAsync(connection, Parsers.Reply, [["WATCH", key], ["GET", key]], cancellationToken).ConfigureAwait(false);

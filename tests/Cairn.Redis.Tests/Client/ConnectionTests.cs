@@ -36,6 +36,23 @@ public sealed class ConnectionTests
     }
 
     [RequiresToolFact("redis-server")]
+    public async Task Node_that_leaves_after_it_was_chosen_is_a_lost_connection_and_not_the_end_of_the_client()
+    {
+        using var server = RedisServer.Start();
+        await using var client = RedisClient.Create(server.Configuration);
+        await client.ConnectAsync();
+        var node = client.Nodes.Single();
+        await node.DisposeAsync();
+        long deadlineMs = Environment.TickCount64 + (long)s_patience.TotalMilliseconds;
+
+        var lost = await Assert.ThrowsAsync<RedisConnectionException>(async () => await client.ConnectionOfAsync(node, deadlineMs, default));
+        await client.DisposeAsync();
+
+        Assert.False(lost.MayHaveExecuted);
+        await Assert.ThrowsAsync<ObjectDisposedException>(async () => await client.ConnectionOfAsync(node, deadlineMs, default));
+    }
+
+    [RequiresToolFact("redis-server")]
     public async Task Tls_encrypts_and_checks_the_server()
     {
         using var directory = new TestDirectory();
